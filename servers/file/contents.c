@@ -64,7 +64,7 @@ block_at(struct tree *t, struct node *n, uint64_t index, bool grow)
 void
 node_settle(struct tree *t, uint32_t n)
 {
-	struct node *node = &t->node[n];
+	struct node *node = node_of(t, n);
 
 	if (!node->is_unlinked || node->opens > 0)
 		return;
@@ -75,7 +75,7 @@ node_settle(struct tree *t, uint32_t n)
 long
 node_read(struct tree *t, uint32_t number, uint64_t offset, void *to, size_t len)
 {
-	struct node *n = &t->node[number];
+	struct node *n = node_of(t, number);
 	unsigned char *out = to;
 	size_t done = 0;
 
@@ -162,7 +162,7 @@ thaw(struct tree *t, struct node *n, uint64_t size)
 long
 node_write(struct tree *t, uint32_t number, uint64_t offset, const void *from, size_t len)
 {
-	struct node *n = &t->node[number];
+	struct node *n = node_of(t, number);
 	size_t done;
 
 	if (offset > FILE_SIZE_MAX - len)
@@ -178,13 +178,14 @@ node_write(struct tree *t, uint32_t number, uint64_t offset, const void *from, s
 	}
 	if (offset + done > n->size)
 		n->size = offset + done;
+	n->modified = time_now();
 	return (long)done;
 }
 
 int
 node_resize(struct tree *t, uint32_t number, uint64_t size)
 {
-	struct node *n = &t->node[number];
+	struct node *n = node_of(t, number);
 
 	if (size > FILE_SIZE_MAX)
 		return -FILE_EFBIG;
@@ -193,5 +194,6 @@ node_resize(struct tree *t, uint32_t number, uint64_t size)
 	if (size < n->size)
 		cut(t, n, size);
 	n->size = size;
+	n->modified = time_now();
 	return 0;
 }

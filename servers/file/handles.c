@@ -61,7 +61,7 @@ handle_find(struct tree *t, uint32_t client, uint32_t number)
 enum file_kind
 description_kind(const struct tree *t, const struct description *d)
 {
-	return d->is_pipe ? FILE_KIND_PIPE : (enum file_kind)t->node[d->object].kind;
+	return d->is_pipe ? FILE_KIND_PIPE : (enum file_kind)node_of(t, d->object)->kind;
 }
 
 static void
@@ -72,7 +72,7 @@ description_close(struct tree *t, const struct description *d)
 			(d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE);
 		return;
 	}
-	t->node[d->object].opens--;
+	node_of(t, d->object)->opens--;
 	node_settle(t, d->object);
 }
 

@@ -57,7 +57,7 @@ answer_nothing(void *of, uint32_t client, void *message)
 }
 
 uint64_t
-secret_more(void)
+time_now(void)
 {
 	uint64_t now = 0;
 
@@ -113,7 +113,7 @@ server_main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	tree_init(&tree);
-	tokens_stir(&tree.tokens, secret_more());
+	tokens_stir(&tree.tokens, time_now());
 	add_files();
 	service.in = atoll_startup()->listens;
 	result = service_begin(&service);

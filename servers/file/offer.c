@@ -63,7 +63,7 @@ offer_make(struct tree *t, uint32_t client, const uint32_t *numbers, uint32_t co
 		return wrong;
 	if (o == NULL || t->offers_of[client] == OFFERS_OF_CLIENT_MAX)
 		return -E_NOSPC;
-	tokens_stir(&t->tokens, secret_more());
+	tokens_stir(&t->tokens, time_now());
 	*o = (struct offer){.owner = (uint16_t)client, .token = tokens_next(&t->tokens)};
 	t->offers_of[client]++;
 	offer_fill(t, o, numbers, count);

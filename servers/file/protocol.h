@@ -43,7 +43,7 @@
 #define FILE_LATER 512
 
 enum file_op {
-	/* path, arg: FILE_CREATE and so on -> handle, and as FILE_STAT */
+	/* path, arg: FILE_CREATE and so on, more: mode of a new file -> handle, size, kind, node */
 	FILE_OPEN = 1,
 	FILE_CLOSE = 2,		/* handle */
 	/*
@@ -53,11 +53,12 @@ enum file_op {
 	FILE_READ = 3,
 	/* the same, and the bytes -> the same; more: for which there is room in the file */
 	FILE_WRITE = 4,
-	FILE_STAT = 5,		/* path -> size, kind, node */
+	/* path -> size, kind, node, count: FILE_ARCHIVED or 0, and a struct file_status */
+	FILE_STAT = 5,
 	FILE_STAT_OPEN = 6,	/* handle -> the same */
 	FILE_RESIZE = 7,	/* handle, offset: new size */
 	FILE_REMOVE = 8,	/* path, arg: FILE_DIRECTORY for a directory */
-	FILE_MAKE_DIRECTORY = 9,	/* path */
+	FILE_MAKE_DIRECTORY = 9,	/* path, more: its mode -> size, kind, node */
 	FILE_RENAME = 10,	/* path: old path, zero byte, new path, zero byte */
 	/*
 	 * handle of a directory, offset: position or FILE_AT_OFFSET, arg: bytes that the name may
@@ -96,7 +97,12 @@ enum file_op {
 	 * at the end and a zero byte; NOENT: it was removed
 	 */
 	FILE_WHERE = 19,
+	FILE_SET_TIME = 20,	/* handle, offset: ns, when it changed last */
+	FILE_SET_MODE = 21,	/* handle, arg: bits */
 };
+
+/* FILE_STAT: it is what the boot archive has under that name below files/ */
+#define FILE_ARCHIVED 1
 
 /* FILE_OPEN */
 #define FILE_CREATE 1
@@ -162,6 +168,17 @@ struct file_claimed {
 	uint16_t kind;		/* enum file_kind */
 	uint16_t flags;		/* as for FILE_OPEN */
 };
+
+/* What follows the answer to FILE_STAT and FILE_STAT_OPEN. */
+struct file_status {
+	uint64_t modified;		/* ns; 0: when the machine started */
+	uint32_t mode;
+	uint32_t reserved;
+};
+
+/* The server keeps them for its clients, and forbids nothing. */
+#define FILE_MODE_BITS 07777
+#define FILE_MODE_FIRST 0755		/* of what is there from the start */
 
 #define FILE_OFFER_MAX 128		/* handles in one offer */
 

@@ -31,9 +31,21 @@ is_path(const struct file_request *r)
 static void
 file_describe(const struct serving *s, uint32_t n)
 {
-	s->reply->kind = s->t->node[n].kind;
-	s->reply->value = s->t->node[n].size;
+	s->reply->kind = node_of(s->t, n)->kind;
+	s->reply->value = node_of(s->t, n)->size;
 	s->reply->node = n + 1;
+}
+
+static void
+file_describe_all(struct serving *s, uint32_t n)
+{
+	const struct node *node = node_of(s->t, n);
+	const struct file_status status = {.modified = node->modified, .mode = node->mode};
+
+	file_describe(s, n);
+	s->reply->count = node->fixed != NULL && !node->is_renamed ? FILE_ARCHIVED : 0;
+	s->out_bytes = sizeof(status);
+	memcpy(s->out, &status, sizeof(status));
 }
 
 /* May the node be opened so? */
@@ -56,7 +68,7 @@ node_to_open(struct tree *t, const struct file_request *r)
 	if (n >= 0 && (r->arg & (FILE_CREATE | FILE_EXCLUSIVE)) == (FILE_CREATE | FILE_EXCLUSIVE))
 		return -E_EXIST;
 	return n == -E_NOENT && (r->arg & FILE_CREATE) != 0 ?
-		tree_make(t, r->path, FILE_KIND_FILE) : n;
+		tree_make(t, r->path, FILE_KIND_FILE, r->more) : n;
 }
 
 static int
@@ -74,13 +86,13 @@ serve_open(struct serving *s)
 	n = node_to_open(t, r);
 	if (n < 0)
 		return n;
-	result = check_open(&t->node[n], r->arg);
+	result = check_open(node_of(t, n), r->arg);
 	if (result == 0 && (r->arg & FILE_EMPTY) != 0)
 		result = node_resize(t, (uint32_t)n, 0);
 	if (result != 0)
 		return result;
 	*d = (struct description){.object = (uint32_t)n, .flags = (uint16_t)(r->arg & HOW_FLAGS)};
-	t->node[n].opens++;
+	node_of(t, n)->opens++;
 	s->reply->handle = handle_number(t, handle_open(t, s->client, d));
 	file_describe(s, (uint32_t)n);
 	return 0;
@@ -90,16 +102,16 @@ serve_open(struct serving *s)
 static int
 entry_at(const struct tree *t, uint32_t dir, uint64_t *position, uint32_t *entry)
 {
-	uint64_t i = *position < NODES_MAX ? *position : NODES_MAX;
+	uint64_t i = *position < t->nodes + 2 ? *position : t->nodes + 2;
 
 	if (i < 2) {
-		*entry = i == 0 ? dir : t->node[dir].parent;
+		*entry = i == 0 ? dir : node_of(t, dir)->parent;
 		*position = i + 1;
 		return 0;
 	}
 	/* the root, node 0, has no entry: number n stands behind n others */
-	for (i--; i < NODES_MAX; i++) {
-		const struct node *n = &t->node[i];
+	for (i--; i < t->nodes; i++) {
+		const struct node *n = node_of(t, i);
 
 		if (n->kind == FILE_KIND_NONE || n->is_unlinked || n->parent != dir)
 			continue;
@@ -125,7 +137,7 @@ serve_list(struct serving *s, struct description *d)
 	if (result != 0)
 		return result;
 	if (name == NULL)
-		name = s->t->node[entry].name;
+		name = node_of(s->t, entry)->name;
 	bytes = (uint32_t)str_len(name) + 1;
 	if (bytes > s->r->arg)
 		return -E_INVAL;
@@ -152,7 +164,7 @@ bytes_to_follow(const struct serving *s, const struct node *n, uint64_t end)
 static void
 move_on(struct serving *s, struct description *d, uint64_t at, uint32_t count)
 {
-	struct node *n = &s->t->node[d->object];
+	struct node *n = node_of(s->t, d->object);
 	uint64_t end = at + count;
 
 	s->reply->value = at;
@@ -173,7 +185,7 @@ serve_bytes(struct serving *s, struct description *d)
 	const struct file_request *r = s->r;
 	bool is_read = r->op == FILE_READ, is_shared = r->offset == FILE_AT_OFFSET;
 	uint64_t at = !is_shared ? r->offset : !is_read && (d->flags & FILE_APPEND) != 0 ?
-		s->t->node[d->object].size : d->offset;
+		node_of(s->t, d->object)->size : d->offset;
 	long count;
 
 	if (r->arg > FILE_DATA_MAX || at > INT64_MAX)
@@ -259,7 +271,7 @@ serve_seek(struct serving *s, struct description *d)
 	if (d->is_pipe)
 		return -FILE_ESPIPE;
 	base = from == FILE_FROM_OFFSET ? d->offset : from == FILE_FROM_END ?
-		s->t->node[d->object].size : 0;
+		node_of(s->t, d->object)->size : 0;
 	if (from > FILE_FROM_END || __builtin_add_overflow(at, (int64_t)base, &at) || at < 0)
 		return -E_INVAL;
 	s->reply->value = d->offset = (uint64_t)at;
@@ -288,20 +300,34 @@ serve_where(struct serving *s, const struct description *d)
 	if (description_kind(s->t, d) != FILE_KIND_DIRECTORY)
 		return -FILE_ENOTDIR;
 	path[at] = '/';
-	for (uint32_t n = d->object; n != ROOT; n = s->t->node[n].parent) {
-		uint32_t len = (uint32_t)str_len(s->t->node[n].name);
+	for (uint32_t n = d->object; n != ROOT; n = node_of(s->t, n)->parent) {
+		uint32_t len = (uint32_t)str_len(node_of(s->t, n)->name);
 
-		if (s->t->node[n].is_unlinked)
+		if (node_of(s->t, n)->is_unlinked)
 			return -E_NOENT;
 		if (len + 1 > at)
 			return -FILE_ENAMETOOLONG;
 		at -= len;
-		memcpy(path + at, s->t->node[n].name, len);
+		memcpy(path + at, node_of(s->t, n)->name, len);
 		path[--at] = '/';
 	}
 	s->out_bytes = (uint32_t)sizeof(path) - at;
 	memcpy(s->out, path + at, s->out_bytes);
 	s->reply->count = s->out_bytes;
+	return 0;
+}
+
+static int
+serve_status(const struct serving *s, const struct description *d)
+{
+	struct node *n = node_of(s->t, d->object);
+
+	if (d->is_pipe)
+		return -E_INVAL;
+	if (s->r->op == FILE_SET_TIME)
+		n->modified = s->r->offset;
+	else
+		n->mode = s->r->arg & FILE_MODE_BITS;
 	return 0;
 }
 
@@ -323,8 +349,10 @@ serve_handle(struct serving *s)
 			*s->reply = (struct file_reply){.kind = FILE_KIND_PIPE,
 				.node = NODES_MAX + d->object + 1};
 		else
-			file_describe(s, d->object);
+			file_describe_all(s, d->object);
 		return 0;
+	case FILE_SET_TIME:
+	case FILE_SET_MODE: return serve_status(s, d);
 	case FILE_POLL: return serve_poll(s, d);
 	case FILE_LIST: return serve_list(s, d);
 	case FILE_WHERE: return serve_where(s, d);
@@ -358,9 +386,9 @@ serve_path(struct serving *s)
 	if (r->op == FILE_REMOVE)
 		return tree_remove(s->t, r->path, (r->arg & FILE_DIRECTORY) != 0);
 	n = r->op == FILE_STAT ? tree_find(s->t, r->path) :
-		tree_make(s->t, r->path, FILE_KIND_DIRECTORY);
+		tree_make(s->t, r->path, FILE_KIND_DIRECTORY, r->more);
 	if (n >= 0)
-		file_describe(s, (uint32_t)n);
+		file_describe_all(s, (uint32_t)n);
 	return n < 0 ? n : 0;
 }
 
@@ -411,6 +439,8 @@ serve(struct serving *s)
 	case FILE_RESIZE:
 	case FILE_LIST:
 	case FILE_WHERE:
+	case FILE_SET_TIME:
+	case FILE_SET_MODE:
 	case FILE_SEEK:
 	case FILE_POLL:
 	case FILE_SET_FLAGS: return serve_handle(s);

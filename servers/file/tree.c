@@ -11,7 +11,10 @@ void
 tree_init(struct tree *t)
 {
 	memset(t, 0, sizeof(*t));
-	t->node[ROOT].kind = FILE_KIND_DIRECTORY;
+	t->table[0] = t->first;
+	t->nodes = TABLE_NODES;
+	node_of(t, ROOT)->kind = FILE_KIND_DIRECTORY;
+	node_of(t, ROOT)->mode = FILE_MODE_FIRST;
 }
 
 /* The next name of a path: its start, *len and *rest behind it. NULL: none is left. */
@@ -41,9 +44,9 @@ find_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
 	if (len == 1 && name[0] == '.')
 		return (int)dir;
 	if (len == 2 && name[0] == '.' && name[1] == '.')
-		return (int)t->node[dir].parent;
-	for (uint32_t i = 1; i < NODES_MAX; i++) {
-		const struct node *n = &t->node[i];
+		return (int)node_of(t, dir)->parent;
+	for (uint32_t i = 1; i < t->nodes; i++) {
+		const struct node *n = node_of(t, i);
 
 		if (n->kind != FILE_KIND_NONE && !n->is_unlinked && n->parent == dir &&
 			is_name(n, name, len))
@@ -78,7 +81,7 @@ walk(const struct tree *t, const char *path, struct place *p)
 				return dir;
 			p->dir = (uint32_t)dir;
 		}
-		if (t->node[p->dir].kind != FILE_KIND_DIRECTORY)
+		if (node_of(t, p->dir)->kind != FILE_KIND_DIRECTORY)
 			return -FILE_ENOTDIR;
 		p->name = name;
 		p->len = len;
@@ -96,7 +99,7 @@ tree_find(const struct tree *t, const char *path)
 		return result;
 	result = p.len == 0 ? ROOT : find_in(t, p.dir, p.name, p.len);
 	if (result >= 0 && path[str_len(path) - 1] == '/' &&
-		t->node[result].kind != FILE_KIND_DIRECTORY)
+		node_of(t, result)->kind != FILE_KIND_DIRECTORY)
 		return -FILE_ENOTDIR;
 	return result;
 }
@@ -109,6 +112,12 @@ is_dots(const struct place *p)
 }
 
 static void
+note_change(struct tree *t, uint32_t dir)
+{
+	node_of(t, dir)->modified = time_now();
+}
+
+static void
 name_node(struct node *n, const struct place *p)
 {
 	memcpy(n->name, p->name, p->len);
@@ -116,8 +125,25 @@ name_node(struct node *n, const struct place *p)
 	n->parent = p->dir;
 }
 
+/* A free node, its number; -E_NOSPC: there are as many as there may be, or the memory ends. */
+static int
+node_find_free(struct tree *t)
+{
+	struct block *b;
+
+	for (uint32_t i = 1; i < t->nodes; i++)
+		if (node_of(t, i)->kind == FILE_KIND_NONE)
+			return (int)i;
+	b = t->nodes < NODES_MAX ? block_take(t) : NULL;
+	if (b == NULL)
+		return -E_NOSPC;
+	t->table[t->nodes / TABLE_NODES] = (struct node *)(void *)b->data;
+	t->nodes += TABLE_NODES;
+	return (int)(t->nodes - TABLE_NODES);
+}
+
 int
-tree_make(struct tree *t, const char *path, enum file_kind kind)
+tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode)
 {
 	struct place p;
 	int result = walk(t, path, &p);
@@ -129,23 +155,24 @@ tree_make(struct tree *t, const char *path, enum file_kind kind)
 		return result >= 0 ? -E_EXIST : result;
 	if (kind == FILE_KIND_FILE && path[str_len(path) - 1] == '/')
 		return -FILE_EISDIR;
-	if (t->node[p.dir].is_unlinked)
+	if (node_of(t, p.dir)->is_unlinked)
 		return -E_NOENT;
-	for (uint32_t i = 1; i < NODES_MAX; i++)
-		if (t->node[i].kind == FILE_KIND_NONE) {
-			t->node[i] = (struct node){.kind = kind};
-			name_node(&t->node[i], &p);
-			return (int)i;
-		}
-	return -E_NOSPC;
+	result = node_find_free(t);
+	if (result < 0)
+		return result;
+	*node_of(t, (uint32_t)result) = (struct node){.kind = (uint8_t)kind,
+		.mode = mode & FILE_MODE_BITS, .modified = time_now()};
+	name_node(node_of(t, (uint32_t)result), &p);
+	note_change(t, p.dir);
+	return result;
 }
 
 static bool
 is_empty(const struct tree *t, uint32_t dir)
 {
-	for (uint32_t i = 1; i < NODES_MAX; i++)
-		if (t->node[i].kind != FILE_KIND_NONE && !t->node[i].is_unlinked &&
-			t->node[i].parent == dir)
+	for (uint32_t i = 1; i < t->nodes; i++)
+		if (node_of(t, i)->kind != FILE_KIND_NONE && !node_of(t, i)->is_unlinked &&
+			node_of(t, i)->parent == dir)
 			return false;
 	return true;
 }
@@ -153,7 +180,8 @@ is_empty(const struct tree *t, uint32_t dir)
 static void
 unlink_node(struct tree *t, uint32_t n)
 {
-	t->node[n].is_unlinked = 1;
+	node_of(t, n)->is_unlinked = true;
+	note_change(t, node_of(t, n)->parent);
 	node_settle(t, n);
 }
 
@@ -167,7 +195,7 @@ tree_remove(struct tree *t, const char *path, bool is_directory)
 		return n;
 	if (walk(t, path, &p) != 0 || is_dots(&p))
 		return is_directory ? (n == ROOT ? -E_BUSY : -E_INVAL) : -FILE_EISDIR;
-	if ((t->node[n].kind == FILE_KIND_DIRECTORY) != is_directory)
+	if ((node_of(t, n)->kind == FILE_KIND_DIRECTORY) != is_directory)
 		return is_directory ? -FILE_ENOTDIR : -FILE_EISDIR;
 	if (is_directory && !is_empty(t, (uint32_t)n))
 		return -FILE_ENOTEMPTY;
@@ -180,7 +208,7 @@ static bool
 is_within(const struct tree *t, uint32_t dir, uint32_t n)
 {
 	while (dir != n && dir != ROOT)
-		dir = t->node[dir].parent;
+		dir = node_of(t, dir)->parent;
 	return dir == n;
 }
 
@@ -202,15 +230,18 @@ tree_rename(struct tree *t, const char *from, const char *to)
 	if (old == n)
 		return 0;
 	if (old >= 0) {
-		bool is_directory = t->node[n].kind == FILE_KIND_DIRECTORY;
+		bool is_directory = node_of(t, n)->kind == FILE_KIND_DIRECTORY;
 
 		result = tree_remove(t, to, is_directory);
 		if (result != 0)
 			return result;
-	} else if (to[str_len(to) - 1] == '/' && t->node[n].kind != FILE_KIND_DIRECTORY) {
+	} else if (to[str_len(to) - 1] == '/' && node_of(t, n)->kind != FILE_KIND_DIRECTORY) {
 		return -FILE_ENOTDIR;
 	}
-	name_node(&t->node[n], &q);
+	note_change(t, p.dir);
+	note_change(t, q.dir);
+	name_node(node_of(t, n), &q);
+	node_of(t, n)->is_renamed = true;
 	return 0;
 }
 
@@ -226,14 +257,15 @@ tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t byte
 	for (size_t i = 1; i < len; i++)
 		if (path[i] == '/') {
 			str_copy(part, i + 1, path);
-			n = tree_make(t, part, FILE_KIND_DIRECTORY);
+			n = tree_make(t, part, FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
 			if (n < 0 && n != -E_EXIST)
 				return n;
 		}
-	n = tree_make(t, path, FILE_KIND_FILE);
+	n = tree_make(t, path, FILE_KIND_FILE, FILE_MODE_FIRST);
 	if (n < 0)
 		return n;
-	t->node[n].fixed = data;
-	t->node[n].size = bytes;
+	node_of(t, n)->fixed = data;
+	node_of(t, n)->modified = 0;
+	node_of(t, n)->size = bytes;
 	return 0;
 }

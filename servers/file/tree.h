@@ -13,7 +13,8 @@
 #include <servers/file/protocol.h>
 #include <servers/file/token.h>
 
-#define NODES_MAX 512
+#define NODES_MAX 2048
+#define TABLE_NODES 32			/* that come into being together */
 #define ROOT 0
 #define CLIENTS_MAX 128
 #define DESCRIPTIONS_MAX 512
@@ -35,11 +36,14 @@ struct block {
 
 struct node {
 	char name[FILE_NAME_MAX + 1];
-	uint32_t kind;			/* enum file_kind; NONE: free */
+	uint16_t mode;			/* FILE_MODE_BITS of it */
+	uint8_t kind;			/* enum file_kind; NONE: free */
+	bool is_unlinked : 1;		/* only descriptions know it */
+	bool is_renamed : 1;		/* the archive has not this name for it */
 	uint32_t parent;		/* the root's is itself */
 	uint32_t opens;			/* descriptions of it */
-	uint32_t is_unlinked;		/* only descriptions know it */
 	uint64_t size;
+	uint64_t modified;		/* when what is in it changed last, in ns */
 	const unsigned char *fixed;	/* the contents, where they are the archive's */
 	struct block *first;
 	struct block *at;		/* where the last access was, and its number */
@@ -83,8 +87,13 @@ struct pipe {
 	uint32_t watch[2][CLIENTS_MAX / 32];	/* clients that are to be told, a bit for each */
 };
 
+_Static_assert(sizeof(struct node[TABLE_NODES]) <= BLOCK_DATA, "a table of nodes");
+
 struct tree {
-	struct node node[NODES_MAX];	/* 0: the root */
+	struct node first[TABLE_NODES];	/* 0: the root */
+	/* tables of nodes: the first one, others in blocks, which they keep */
+	struct node *table[NODES_MAX / TABLE_NODES];
+	uint32_t nodes;			/* that there are, used or not */
 	struct description description[DESCRIPTIONS_MAX];
 	struct handle handle[HANDLES_MAX];
 	struct block *free;
@@ -97,11 +106,17 @@ struct tree {
 	uint16_t pipes_of[CLIENTS_MAX];	/* that it has made */
 };
 
+static inline struct node *
+node_of(const struct tree *t, uint32_t n)
+{
+	return &t->table[n / TABLE_NODES][n % TABLE_NODES];
+}
+
 /* More blocks, chained, or NULL: the memory ends. Given by whoever uses the tree. */
 struct block *blocks_more(void);
 
-/* Something that no client knows, for tokens: the time. Given so, too. */
-uint64_t secret_more(void);
+/* The time in ns, which is also something that no client knows, for tokens. Given so, too. */
+uint64_t time_now(void);
 
 /* A client is to be told that it may ask again (FILE_KIND_TOLD). Given so, too. */
 void client_tell(uint32_t client);
@@ -119,7 +134,7 @@ int tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t 
 int tree_find(const struct tree *t, const char *path);
 
 /* Changes of the tree. 0 (tree_make: the node's number) or a negative error. */
-int tree_make(struct tree *t, const char *path, enum file_kind kind);
+int tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode);
 int tree_remove(struct tree *t, const char *path, bool is_directory);
 int tree_rename(struct tree *t, const char *from, const char *to);
 

@@ -194,6 +194,77 @@ TEST(a_file_of_the_archive_is_read_in_place_and_copied_when_it_changes)
 	expect_eq(tree_add_fixed(&t, "data/in/file", text, 12), -E_EXIST);
 }
 
+static struct file_status
+status_of(const char *path)
+{
+	struct file_status status;
+
+	expect_eq(ask_path(FILE_STAT, path, 0).error, 0);
+	memcpy(&status, answer.data, sizeof(status));
+	return status;
+}
+
+TEST(a_file_has_a_mode_and_the_time_of_its_last_change)
+{
+	struct file_request q = {.op = FILE_OPEN, .arg = FILE_CREATE | FILE_WRITABLE,
+		.more = 0640};
+	uint64_t before;
+
+	reset();
+	q.handle = asked(1, q, "f", 2).handle;
+	expect_eq(status_of("f").mode, 0640);
+	before = status_of("f").modified;
+	expect(before > 0 && status_of("/").modified >= before);
+	wrote(q.handle, 0, "x", 1);
+	expect(status_of("f").modified > before);
+	q.op = FILE_SET_TIME;
+	q.offset = 5;
+	expect_eq(asked(1, q, "", 0).error, 0);
+	q.op = FILE_SET_MODE;
+	q.arg = 0100755;
+	expect_eq(asked(1, q, "", 0).error, 0);
+	renamed("f", "g");
+	expect_eq(status_of("g").modified, 5);
+	expect_eq(status_of("g").mode, 0755);
+	expect_eq(asked(2, q, "", 0).error, -E_BADF);
+}
+
+TEST(what_the_archive_has_is_known_until_it_changes_or_is_renamed)
+{
+	uint32_t h;
+
+	reset();
+	expect_eq(tree_add_fixed(&t, "a", "text", 4), 0);
+	expect_eq(tree_add_fixed(&t, "b", "text", 4), 0);
+	expect_eq(ask_path(FILE_STAT, "/a", 0).count, FILE_ARCHIVED);
+	h = opened("a", FILE_WRITABLE);
+	wrote(h, 0, "T", 1);
+	expect_eq(ask_path(FILE_STAT, "a", 0).count, 0);
+	renamed("b", "c");
+	expect_eq(ask_path(FILE_STAT, "c", 0).count, 0);
+	opened("d", FILE_CREATE);
+	expect_eq(ask_path(FILE_STAT, "d", 0).count, 0);
+}
+
+/* More than the first table has, whose memory is not given back. */
+TEST(there_are_as_many_names_as_there_is_memory_for)
+{
+	char name[] = "aa";
+	int made = 0;
+
+	reset();
+	blocks_left = 2;
+	for (; ask_path(FILE_MAKE_DIRECTORY, name, 0).error == 0; made++) {
+		name[0] = (char)('a' + (made + 1) % 26);
+		name[1] = (char)('a' + (made + 1) / 26);
+	}
+	expect(made > 0);
+	expect_eq(answer.head.error, -E_NOSPC);
+	expect_eq(made, 3 * TABLE_NODES - 1);
+	expect_eq(ask_path(FILE_REMOVE, "ba", FILE_DIRECTORY).error, 0);
+	expect_eq(ask_path(FILE_MAKE_DIRECTORY, "new", 0).error, 0);
+}
+
 TEST(a_directory_lists_each_name_once)
 {
 	struct file_reply r = {0};
@@ -276,7 +347,7 @@ TEST(requests_that_make_no_sense_get_an_answer_and_do_no_harm)
 
 			str_copy(data + len + 1, FILE_PATH_MAX - len - 1, paths[next(&state) % 12]);
 		}
-		q.op = kind % 32 == 2 ? next(&state) : next(&state) % 21;
+		q.op = kind % 32 == 2 ? next(&state) : next(&state) % 23;
 		q.arg = next(&state) % 3 == 0 ? next(&state) : next(&state) % 128;
 		q.offset = next(&state) % 8 == 0 ? (uint64_t)next(&state) << 33 :
 			next(&state) % (BLOCKS / 4 * BLOCK_BYTES);
@@ -304,6 +375,9 @@ main(void)
 	RUN(handles_are_the_clients_own);
 	RUN(a_request_that_is_cut_off_makes_no_sense);
 	RUN(a_file_of_the_archive_is_read_in_place_and_copied_when_it_changes);
+	RUN(a_file_has_a_mode_and_the_time_of_its_last_change);
+	RUN(what_the_archive_has_is_known_until_it_changes_or_is_renamed);
+	RUN(there_are_as_many_names_as_there_is_memory_for);
 	RUN(a_directory_lists_each_name_once);
 	RUN(an_open_directory_says_where_it_is);
 	RUN(requests_that_make_no_sense_get_an_answer_and_do_no_harm);

@@ -195,8 +195,8 @@ agent_fill_stack(struct copy *c, const struct image *im, const struct words *w,
 	in.random[1] = scramble(in.random[0]);
 	*place = (struct stack_place){.memory = c->stack_memory, .addr = c->stack,
 		.bytes = c->stack_bytes};
-	s->image_base = c->base;
-	s->image_bytes = im->plan.span;
+	s->image_base = c->base + im->plan.first;
+	s->image_bytes = im->plan.span - im->plan.first;
 	return stack_build(place, &in);
 }
 

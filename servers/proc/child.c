@@ -96,17 +96,13 @@ lazy_stack(const struct birth *b)
 	return page_up(b, share);
 }
 
-/* The program with its stack; *sp is where that begins. */
+/* The stack that the program begins with; *sp is where that begins. */
 static int
-make_copy(struct birth *b, struct copy *c, uint64_t *sp)
+fill_stack(struct birth *b, struct copy *c, uint64_t *sp)
 {
 	struct stack_place place;
-	int result = copy_make(c, b->image, b->proc);
+	int result = agent_fill_stack(c, b->image, &b->q->words, &b->startup, &place);
 
-	if (result != 0)
-		return result;
-	result = agent_fill_stack(c, b->image, &b->q->words, &b->startup, &place);
-	copy_done(c);
 	*sp = place.sp;
 	control_of(b)->rank[0] = (struct job_rank){.stack_first = c->stack - c->lazy_bytes,
 		.stack_limit = c->stack + c->stack_bytes, .startup = place.startup};
@@ -114,16 +110,11 @@ make_copy(struct birth *b, struct copy *c, uint64_t *sp)
 }
 
 static long
-start(struct birth *b)
+start(const struct birth *b, const struct copy *c, uint64_t sp)
 {
-	struct copy c = {.stack_bytes = page_up(b, STACK_TOP), .lazy_bytes = lazy_stack(b)};
 	struct context ctx;
-	uint64_t sp = 0;
-	int result = make_copy(b, &c, &sp);
 
-	if (result != 0)
-		return result;
-	context_init(&ctx, (uintptr_t)(c.base + b->image->plan.entry), (uintptr_t)sp, 0, 0);
+	context_init(&ctx, (uintptr_t)(c->base + b->image->plan.entry), (uintptr_t)sp, 0, 0);
 	return kproc_start(b->proc, &ctx, ANY_CORE);
 }
 
@@ -141,12 +132,20 @@ admit(struct agent *a, const struct member *m, int proc)
 static long
 make_process(struct birth *b)
 {
+	struct copy c = {.stack_bytes = page_up(b, STACK_TOP), .lazy_bytes = lazy_stack(b)};
+	uint64_t sp = 0;
 	long result = admit(b->a, b->member, b->proc);
 
 	if (result >= 0)
-		result = make_surroundings(b);
+		result = copy_make(&c, b->image, b->proc);
+	if (result < 0)
+		return result;
+	result = make_surroundings(b);
 	if (result >= 0)
-		result = start(b);
+		result = fill_stack(b, &c, &sp);
+	copy_done(&c);
+	if (result >= 0)
+		result = start(b, &c, sp);
 	if (b->control.pages != 0)
 		window_close(&b->control);
 	return result;
@@ -185,13 +184,16 @@ try_start(struct agent *a, struct member *m, const struct spawn *q)
 		.startup = {.version = STARTUP_VERSION, .bytes = sizeof(struct startup),
 			.gate = own->gate, .cluster = a->here.cluster, .job = m->job, .ranks = 1,
 			.policy = MAP_COMPACT, .local_ranks = 1, .base_port = NO_PORTS}};
-	long result = find_image(q->path, &b.image);
+	long result = q->brought != NULL ? brought_open(q->brought, &b.image) :
+		find_image(q->path, &b.image);
 
 	if (result != 0)
 		return result == -E_INVAL ? -PROCESS_ENOEXEC : (int)result;
 	result = b.proc = (int)kproc_create();
 	if (result >= 0)
 		result = make_process(&b);
+	if (q->brought != NULL)
+		brought_close(q->brought);
 	if (result < 0) {
 		/* nothing else names it: it ends */
 		if (b.proc >= 0)

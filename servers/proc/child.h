@@ -6,6 +6,7 @@
 #define SERVERS_PROC_CHILD_H
 
 #include <servers/proc/agent.h>
+#include <servers/proc/brought.h>
 
 /* What to start. */
 struct spawn {
@@ -14,6 +15,8 @@ struct spawn {
 	const void *inherit;
 	uint32_t inherit_bytes;
 	int32_t parent;			/* its pid; 0: not known here */
+	/* the program, if it is not one of the boot archive; else NULL */
+	const struct brought *brought;
 };
 
 /*

@@ -88,6 +88,16 @@ process_spawn(struct channel *ch, const struct process_spawn *what)
 }
 
 int
+process_bring(struct channel *ch, uint32_t pages)
+{
+	const struct process_request q = {.op = PROCESS_BRING, .args = pages};
+	struct process_reply r;
+	int result = process_ask(ch, &q, &r, NULL);
+
+	return result < 0 ? result : r.handle;
+}
+
+int
 process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *status)
 {
 	const struct process_request q = {.op = PROCESS_WAIT, .pid = pid, .flags = flags};

@@ -47,6 +47,8 @@ enum process_op {
 	PROCESS_FORK = 5,
 	/* pid, flags, struct process_entry -> pid: it is made, and runs */
 	PROCESS_START = 6,
+	/* args: pages -> handle: memory for a program that is not in the boot archive */
+	PROCESS_BRING = 7,
 };
 
 /* flags */
@@ -55,6 +57,8 @@ enum process_op {
 /* SPAWN, START: the answer, and with REPLACE the end of who asks, comes when the child is ready */
 #define PROCESS_AWAIT 4
 #define PROCESS_KEEP 8			/* WAIT: the end can be taken again */
+/* SPAWN: the program is in the memory that PROCESS_BRING gave; the path is its name only */
+#define PROCESS_BROUGHT 16
 
 /* The message that says so. */
 struct process_ready {
@@ -78,7 +82,7 @@ struct process_reply {
 	int32_t parent;			/* LIST: 0: none, or of another cluster */
 	uint32_t has_ended;		/* LIST: its parent has not taken its end */
 	struct proc_status status;	/* WAIT: how it ended (abi/layout.h) */
-	int32_t handle;			/* FORK: of the new process, with RIGHT_WRITE */
+	int32_t handle;			/* FORK: of the new process; BRING: of the memory */
 	uint32_t reserved;
 };
 
@@ -111,6 +115,14 @@ int process_open(struct channel *ch, int cluster, int bit);
  * PROCESS_REPLACE it returns only errors.
  */
 int process_spawn(struct channel *ch, const struct process_spawn *what);
+
+/*
+ * Memory for a program that process_spawn is to start with PROCESS_BROUGHT, on the same channel: a
+ * handle of it, to be closed when the program is there. What is mapped of it is gone then. The own
+ * cluster's server alone does so. -E_NOMEM; -E_NOSYS: it is another cluster's; or what service_call
+ * says.
+ */
+int process_bring(struct channel *ch, uint32_t pages);
 
 /*
  * Wait for the end of a child, `pid` or PROCESS_ANY. Its pid; -PROCESS_ECHILD: there is none;

@@ -132,34 +132,51 @@ report(const struct image *im, bool is_loud, const char *why, int error)
 	return error;
 }
 
-int
-image_open(struct image *im, struct text name, bool is_loud)
+/* What is in im->file. */
+static int
+read_image(struct image *im, bool of_job)
 {
 	struct cluster_info info;
 	enum plan_fault fault;
+	int result;
+
+	kcluster_info(&info);
+	im->page_bytes = info.page_bytes;
+	fault = elf_open(&im->elf, im->file.data, im->file.bytes) != 0 ? PLAN_NOT_ELF :
+	    plan_make(&im->plan, &im->elf, START_MACHINE, im->page_bytes);
+	im->is_fixed = fault == PLAN_NOT_PIE && !of_job;
+	if (fault != PLAN_OK && !im->is_fixed) {
+		if (of_job)
+			console_print("atoll: cannot load %s: it %s\n", im->name,
+				plan_fault_text(fault));
+		return -E_INVAL;
+	}
+	result = load_shared(im);
+	return result < 0 ? report(im, of_job, error_text(result), result) : 0;
+}
+
+int
+image_open(struct image *im, struct text name, bool of_job)
+{
 	int result;
 
 	*im = (struct image){0};
 	for (size_t i = 0; i < name.len && i < IMAGE_NAME_MAX; i++)
 		im->name[i] = name.at[i];
 	if (name.len > IMAGE_NAME_MAX)
-		return report(im, is_loud, "its name is too long", -E_INVAL);
-	kcluster_info(&info);
-	im->page_bytes = info.page_bytes;
+		return report(im, of_job, "its name is too long", -E_INVAL);
 	result = file_open(im->name, &im->file);
 	if (result != 0)
-		return report(im, is_loud, result == -E_NOENT ? "it is not in the boot archive" :
+		return report(im, of_job, result == -E_NOENT ? "it is not in the boot archive" :
 			"the boot archive is damaged", result);
-	fault = elf_open(&im->elf, im->file.data, im->file.bytes) != 0 ? PLAN_NOT_ELF :
-	    plan_make(&im->plan, &im->elf, START_MACHINE, im->page_bytes);
-	if (fault != PLAN_OK) {
-		if (is_loud)
-			console_print("atoll: cannot load %s: it %s\n", im->name,
-				plan_fault_text(fault));
-		return -E_INVAL;
-	}
-	result = load_shared(im);
-	return result < 0 ? report(im, is_loud, error_text(result), result) : 0;
+	return read_image(im, of_job);
+}
+
+int
+image_open_in(struct image *im, const void *data, size_t bytes)
+{
+	*im = (struct image){.file = {data, bytes}};
+	return read_image(im, false);
 }
 
 void
@@ -243,27 +260,41 @@ map_stack(const struct copy *c, const struct image *im)
 		im->plan.private_pages, c->stack_bytes / page, READ_WRITE}, page);
 }
 
+/* The only program of its process. One for fixed addresses has these before anything else. */
+static long
+map_alone(struct copy *c, const struct image *im)
+{
+	uint64_t addr = 0;
+	long result = im->is_fixed ? map_segments(c, im) : 0;
+
+	if (result >= 0)
+		result = place_lazy_stack(c, im->page_bytes);
+	if (result >= 0)
+		result = map_stack(c, im);
+	if (result < 0 || im->is_fixed)
+		return result;
+	result = kmem_alloc(c->proc, im->plan.span, 0, &addr);
+	c->base = addr;
+	return result < 0 ? result : map_segments(c, im);
+}
+
 /* Find addresses in the process and map. */
 static long
 map_copy(struct copy *c, const struct image *im)
 {
-	bool is_lazy = c->lazy_bytes > 0;
-	uint64_t page = im->page_bytes, addr = 0;
-	long result = is_lazy ? place_lazy_stack(c, page) : 0;
+	uint64_t addr;
+	long result;
 
-	if (is_lazy && result >= 0)
-		result = map_stack(c, im);
-	if (result >= 0)
-		result = kmem_alloc(c->proc, is_lazy ? im->plan.span : copy_span(c, im), 0, &addr);
+	c->base = 0;
+	if (c->lazy_bytes > 0)
+		return map_alone(c, im);
+	result = kmem_alloc(c->proc, copy_span(c, im), 0, &addr);
 	if (result < 0)
 		return result;
-	c->base = addr;
-	if (!is_lazy) {
-		c->stack = addr + page;
-		c->base = c->stack + c->stack_bytes;
-	}
+	c->stack = addr + im->page_bytes;
+	c->base = c->stack + c->stack_bytes;
 	result = map_segments(c, im);
-	return result < 0 || is_lazy ? result : map_stack(c, im);
+	return result < 0 ? result : map_stack(c, im);
 }
 
 /*

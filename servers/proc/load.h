@@ -38,6 +38,7 @@ struct image {
 	struct elf elf;
 	struct plan plan;
 	uint64_t page_bytes;
+	bool is_fixed;			/* linked for the addresses where it is to be */
 	struct runs shared;		/* plan.shared_pages frames, in the order of the segments */
 };
 
@@ -57,11 +58,15 @@ struct copy {
 };
 
 /*
- * Open a program and load what its copies share. 0, -E_NOENT, -E_INVAL: not a program for this
- * machine, -E_NOMEM, or -E_NAME of the kernel calls. Failures are reported on the console if
- * `is_loud`.
+ * Open a program of the boot archive, and load what its copies share. 0, -E_NOENT, -E_INVAL: not a
+ * program for this machine, -E_NOMEM, or -E_NAME of the kernel calls. If it is `of_job`, the job's
+ * or a server's, failures are reported on the console, and one for fixed addresses is refused:
+ * ranks share their addresses.
  */
-int image_open(struct image *im, struct text name, bool is_loud);
+int image_open(struct image *im, struct text name, bool of_job);
+
+/* The same of a program in memory, which nobody changes until image_close; nothing is reported. */
+int image_open_in(struct image *im, const void *data, size_t bytes);
 
 /* Give up the loader's hold of the shared frames; copies keep theirs. */
 void image_close(struct image *im);

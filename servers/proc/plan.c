@@ -39,6 +39,8 @@ add_segment(struct plan *p, const struct elf_segment *s, uint64_t page_bytes)
 		p->private_pages += t->pages;
 	else
 		p->shared_pages += t->pages;
+	if (p->segments == 0)
+		p->first = first;
 	p->span = limit;
 	p->segments++;
 	return true;
@@ -91,9 +93,9 @@ plan_make(struct plan *p, const struct elf *e, uint16_t machine, uint64_t page_b
 			return PLAN_LAYOUT;
 		find_headers(p, e, &s);
 	}
-	if (e->type != ELF_TYPE_DYN)
-		return PLAN_NOT_PIE;
-	return entry_is_code(p, page_bytes) ? PLAN_OK : PLAN_LAYOUT;
+	if (!entry_is_code(p, page_bytes))
+		return PLAN_LAYOUT;
+	return e->type == ELF_TYPE_DYN ? PLAN_OK : PLAN_NOT_PIE;
 }
 
 const char *

@@ -25,6 +25,7 @@ struct plan_segment {
 struct plan {
 	struct plan_segment segment[PLAN_SEGMENTS_MAX];
 	uint32_t segments;
+	uint64_t first;		/* page of the first segment */
 	uint64_t span;		/* bytes from the image base to the last page's end */
 	uint64_t private_pages;
 	uint64_t shared_pages;
@@ -38,7 +39,8 @@ enum plan_fault {
 	PLAN_OK,
 	PLAN_NOT_ELF,		/* malformed, or no ELF file at all */
 	PLAN_WRONG_CPU,
-	PLAN_NOT_PIE,		/* linked for a fixed address */
+	/* linked for a fixed address; the plan is made all the same: the image base is 0 */
+	PLAN_NOT_PIE,
 	PLAN_DYNAMIC,		/* needs a dynamic linker */
 	/* segments share pages, are out of order or too many, or the entry lies outside */
 	PLAN_LAYOUT,

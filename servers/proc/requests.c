@@ -31,6 +31,7 @@ struct asked {
 static struct service service;
 /* of each client, the pid that it waits for, -pid: that has started; 0: none */
 static int32_t *starting;
+static struct brought *brought;		/* of each client */
 static struct agent *agent;
 static struct asked asked;
 
@@ -176,6 +177,9 @@ serve_spawn(struct asked *s, struct process_reply *r)
 	if (result != 0)
 		return result;
 	s->spawn.parent = s->member != NULL ? s->member->pid : 0;
+	s->spawn.brought = s->q.flags & PROCESS_BROUGHT ? &brought[s->client] : NULL;
+	if (s->spawn.brought != NULL && s->spawn.brought->pages == 0)
+		return -E_INVAL;
 	if (s->q.flags & PROCESS_REPLACE)
 		return replace(s, r);
 	m = has_room(job_of(s)) ? family_add(&agent->family, s->from, job_of(s)) : NULL;
@@ -186,6 +190,30 @@ serve_spawn(struct asked *s, struct process_reply *r)
 		m->state = MEMBER_FREE;
 	r->pid = m->pid;
 	return result != 0 ? result : await_start(s, m);
+}
+
+/* Its program is in memory, or could not be had: what was brought is not needed any more. */
+static int
+serve_spawn_once(struct asked *s, struct process_reply *r)
+{
+	int result = serve_spawn(s, r);
+
+	brought_drop(&brought[s->client]);
+	return result;
+}
+
+static int
+serve_bring(const struct asked *s, struct process_reply *r)
+{
+	const struct member *m = s->member;
+	int result;
+
+	if (m == NULL)
+		return -E_NOSYS;
+	result = brought_lend(&brought[s->client], m->is_part ? agent->part.proc : m->proc,
+		s->q.args);
+	r->handle = result;
+	return result < 0 ? result : 0;
 }
 
 /* A process that has nothing yet, and a handle of it. Several ranks are one process: none of it. */
@@ -294,7 +322,8 @@ static int
 serve_op(struct asked *s, struct process_reply *r, char *name)
 {
 	switch (s->q.op) {
-	case PROCESS_SPAWN: return serve_spawn(s, r);
+	case PROCESS_SPAWN: return serve_spawn_once(s, r);
+	case PROCESS_BRING: return serve_bring(s, r);
 	case PROCESS_WAIT: return serve_wait(s, r);
 	case PROCESS_KILL: return serve_kill(s);
 	case PROCESS_LIST: return serve_list(s, r, name);
@@ -371,6 +400,7 @@ gone(void *of, uint32_t client)
 
 	(void)of;
 	starting[client] = 0;
+	brought_drop(&brought[client]);
 	if (from->cluster == agent->here.cluster || next_client(from, 0) < service.clients)
 		return;
 	family_forget_parent(&agent->family, from);
@@ -420,11 +450,13 @@ requests_begin(struct agent *a)
 	family_init(&a->family, a->here.cluster, a->here.clusters);
 	if (in < 0)
 		return (int)in;
-	result = kmem_alloc(SELF, most * (sizeof(struct service_client) + sizeof(*starting)),
+	result = kmem_alloc(SELF, most * (sizeof(struct service_client) + sizeof(*brought) +
+		sizeof(*starting)),
 		PAGE_READ | PAGE_WRITE, &addr);
 	if (result < 0)
 		return (int)result;
-	starting = (int32_t *)(uintptr_t)(addr + most * sizeof(struct service_client));
+	brought = (struct brought *)(uintptr_t)(addr + most * sizeof(struct service_client));
+	starting = (int32_t *)(void *)(brought + most);
 	service = (struct service){.kind = &kind, .serve = request_serve, .gone = gone,
 		.mail = take_mail,
 		.in = (int)in, .client = (struct service_client *)(uintptr_t)addr, .clients = most,

@@ -70,7 +70,7 @@ some_texts(struct process_request *q, char *at)
 static uint32_t
 some_flags(const struct process_request *q)
 {
-	uint32_t flags = draw(8) & ~(uint32_t)PROCESS_REPLACE;
+	uint32_t flags = draw(32) & ~(uint32_t)PROCESS_REPLACE;
 
 	if (q->op == PROCESS_WAIT && q->pid != PROCESS_ANY && draw(2) == 0)
 		flags |= PROCESS_NO_WAIT;
@@ -81,7 +81,7 @@ some_flags(const struct process_request *q)
 static uint32_t
 some_request(unsigned char *at)
 {
-	struct process_request q = {.op = draw(8), .pid = some_pid(), .status = (int)draw(300)};
+	struct process_request q = {.op = draw(9), .pid = some_pid(), .status = (int)draw(300)};
 	uint32_t bytes = some_texts(&q, (char *)at + sizeof(q));
 
 	q.flags = some_flags(&q);
@@ -104,6 +104,23 @@ end_formed(const struct process_reply *r)
 		expect(process_kill(&ch, r->pid, 0), 0, "its end");
 }
 
+/* What is brought is no program, or the beginning of one. */
+static void
+bring(int handle)
+{
+	uint64_t at;
+
+	expect(kmem_alloc(SELF, 4096, 0, &at) >= 0, 1, "addresses");
+	if (kpage_map(SELF, at, handle, 0, 1, PAGE_READ | PAGE_WRITE) == 0) {
+		memcpy((void *)(uintptr_t)at, (const void *)(uintptr_t)atoll_startup()->image_base,
+			4096);
+		for (uint32_t i = draw(4); i > 0; i--)
+			((unsigned char *)(uintptr_t)at)[draw(256)] = (unsigned char)draw(256);
+	}
+	kpage_unmap(SELF, at, 1);
+	expect(khandle_close(handle), 0, "the handle of memory for a program");
+}
+
 static void
 ask_once(void)
 {
@@ -120,8 +137,10 @@ ask_once(void)
 	expect(result >= 0, 1, "an answer");
 	if (r.pid > 0)
 		pids[draw(8)] = r.pid;
-	if (r.error == 0 && r.handle > 0)
+	if (r.error == 0 && r.handle > 0 && r.pid > 0)
 		end_formed(&r);
+	else if (r.error == 0 && r.handle > 0)
+		bring(r.handle);
 }
 
 static void
@@ -131,6 +150,7 @@ take_all(void)
 
 	while (process_wait(&ch, PROCESS_ANY, 0, &status) != -PROCESS_ECHILD)
 		continue;
+	process_bring(&ch, 0);		/* nothing is lent any more */
 }
 
 int

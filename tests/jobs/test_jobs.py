@@ -131,6 +131,7 @@ def programs(port):
         yield "fork_as_on_linux", lambda: says_what_linux_says("fork")
         yield "paths_from_open_directories_as_on_linux", lambda: says_what_linux_says("at")
         yield "standard_streams_can_be_closed_as_on_linux", lambda: says_what_linux_says("closed")
+        yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
         yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
         yield "who_is_killed_while_it_forks_leaves_nothing", lambda: says_what_linux_says("forkkill")
         yield "fork_where_memory_ends", lambda: expect(run(port, 1, "fork", "full", machine="mppa256-12"), 0, "ok full")
@@ -144,15 +145,17 @@ def programs(port):
     yield "a_plain_program_runs", lambda: expect(run(port, 2, "plain", "3"), 3, "plain: 2 calls, 5")
 
 
-def says_what_linux_says(program):
-    """The program says here what it says where it was made."""
-    have = run("riscv64", 1, program)
+def says_what_linux_says(program, is_given=False):
+    """The program says here what it says where it was made. `is_given`: it finds itself as a file."""
+    path = os.path.join(BUILD, "riscv64", "tests", program)
+    have = run("riscv64", 1, program, options=("--file", f"{path}={program}") if is_given else ())
     expect(have, 0, f"ok {program}")
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, program)
         subprocess.run([setup.zig(), "cc", "-target", f"{os.uname().machine}-linux-musl", "-O2", "-static", "-o", out,
                         os.path.join(ROOT, "tests", "jobs", program + ".c")], check=True)
-        r = patience.run([out], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S, check=False)
+        r = patience.run([out], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S, cwd=folder,
+                         check=False)
         if (r.returncode, r.stdout.decode()) != have:
             raise Wrong(f"Linux: status {r.returncode}\n{r.stdout.decode()}\nhere:\n{have[1]}")
 
@@ -166,6 +169,17 @@ def unlinked():
                         os.path.join(ROOT, "tests", "jobs", "plain.c")], check=True)
         expect(run("riscv64", 3, out, "x"), 0, "plain: 2 calls, 5")
         expect(run("riscv64", 1, out, "5"), 5, "plain: 2 calls, 5")
+
+
+def fixed():
+    """A program for fixed addresses can be started by others; as a job it is refused with the reason."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "plain")
+        subprocess.run([setup.zig(), "cc", "-target", "riscv64-linux-musl", "-O2", "-static",
+                        "-Wl,--image-base=0x10000", "-o", out,
+                        os.path.join(ROOT, "tests", "jobs", "plain.c")], check=True)
+        expect(run("riscv64", 1, "exec", "other", options=("--file", f"{out}=bin/other")), 3, "plain: 2 calls, 5")
+        expect(run("riscv64", 1, out), 2, "is not a static position-independent program")
 
 
 def refused():
@@ -214,6 +228,7 @@ def scenarios(port):
         yield "a_rank_ends_by_the_bare_call", lambda: expect(run(port, 6, "ends", "mpi_group", "4"), 6,
                                                              "rank 4 ended with status 6 before MPI_Finalize\n")
         yield "a_program_without_our_libraries_runs", unlinked
+        yield "a_program_for_fixed_addresses_runs", fixed
     else:
         yield "a_malformed_program_is_refused", refused
 

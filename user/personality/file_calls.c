@@ -8,10 +8,7 @@
 #include <user/personality/cwd.h>
 #include <user/personality/files.h>
 
-#define NULL_PATH "/dev/null"	/* there is no other device, and no directory of them */
-#define AT_FDCWD (-100)
 #define AT_REMOVEDIR 0x200
-#define AT_EMPTY_PATH 0x1000
 #define LINUX_O_ACCMODE 3
 #define LINUX_O_WRONLY 1
 #define LINUX_O_RDWR 2
@@ -29,23 +26,8 @@
 #define F_SETFL 4
 #define F_GETFL 3
 #define F_DUPFD_CLOEXEC 1030
-#define S_IFDIR 0040755
-#define S_IFCHR 0020620
-#define S_IFREG 0100644
-#define S_IFIFO 0010600
 
 /* of asm-generic */
-struct linux_stat {
-	uint64_t dev, ino;
-	uint32_t mode, nlink, uid, gid;
-	uint64_t rdev, pad;
-	int64_t size;
-	int32_t blksize, pad2;
-	int64_t blocks;
-	int64_t times[6];
-	uint32_t unused[2];
-};
-
 struct linux_dirent {
 	uint64_t ino;
 	int64_t next;
@@ -53,8 +35,6 @@ struct linux_dirent {
 	uint8_t type;
 	char name[];
 };
-
-_Static_assert(sizeof(struct linux_stat) == 128, "struct stat");
 
 /* The path of the directory of a descriptor, to FILE_PATH_MAX bytes. 0 or a negative error. */
 static int
@@ -67,12 +47,8 @@ directory_path(const struct handler_event *c, unsigned long fd, char *path)
 	return files_where(o->handle, path);
 }
 
-/*
- * Put a path into a request, behind what is there. How many bytes of paths it has then, or a
- * negative error.
- */
-static int
-put_path(const struct handler_event *c, struct file_request *q, size_t at, long dir,
+int
+file_put_path(const struct handler_event *c, struct file_request *q, size_t at, long dir,
 	unsigned long from)
 {
 	const char *path = (const char *)from;
@@ -95,7 +71,7 @@ put_path(const struct handler_event *c, struct file_request *q, size_t at, long 
 static int
 ask_path(const struct handler_event *c, struct file_request *q, struct file_reply *r)
 {
-	int bytes = put_path(c, q, 0, (long)arg(c, 0), arg(c, 1));
+	int bytes = file_put_path(c, q, 0, (long)arg(c, 0), arg(c, 1));
 
 	return bytes < 0 ? bytes : files_ask(q, (size_t)bytes, r);
 }
@@ -141,11 +117,12 @@ open_entry(const struct handler_event *c, const struct file_request *q, int byte
 static __attribute__((noinline)) long
 call_open(const struct handler_event *c)
 {
-	struct file_request q = {.op = FILE_OPEN, .arg = how_to_open(arg(c, 2))};
+	struct file_request q = {.op = FILE_OPEN, .arg = how_to_open(arg(c, 2)),
+		.more = self_mode(arg(c, 3))};
 	struct file_reply r;
 	struct opened *o;
 	long fd = -1;
-	int bytes = put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1)), result;
+	int bytes = file_put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1)), result;
 
 	if (bytes < 0)
 		return bytes;
@@ -165,52 +142,6 @@ call_open(const struct handler_event *c)
 		files_ask(&q, 0, &r);
 	o->kind = OPENED_NONE;
 	return result;
-}
-
-static long
-fill_stat(unsigned long to, const struct file_reply *r)
-{
-	struct linux_stat s = {.ino = r->node, .nlink = 1, .blksize = 4096};
-
-	s.mode = r->kind == FILE_KIND_DIRECTORY ? S_IFDIR : r->kind == FILE_KIND_FILE ? S_IFREG :
-		r->kind == FILE_KIND_PIPE ? S_IFIFO : S_IFCHR;
-	s.size = (int64_t)r->value;
-	s.blocks = (s.size + 511) / 512;
-	memcpy((void *)to, &s, sizeof(s));
-	return 0;
-}
-
-static __attribute__((noinline)) long
-call_fstat(const struct handler_event *c, unsigned long fd, unsigned long to)
-{
-	struct file_request q = {.op = FILE_STAT_OPEN};
-	struct file_reply r = {0};
-	struct opened stream, *o = files_find(c, fd, &stream);
-	int result = 0;
-
-	if (o == NULL)
-		return -E_BADF;
-	q.handle = o->handle;
-	if (o->kind != OPENED_STREAM)
-		result = files_ask(&q, 0, &r);
-	return result != 0 ? result : fill_stat(to, &r);
-}
-
-static __attribute__((noinline)) long
-call_stat(const struct handler_event *c)
-{
-	struct file_request q = {.op = FILE_STAT};
-	struct file_reply r;
-	int result;
-
-	if ((arg(c, 3) & AT_EMPTY_PATH) != 0 && *(const char *)arg(c, 1) == 0)
-		return call_fstat(c, arg(c, 0), arg(c, 2));
-	result = ask_path(c, &q, &r);
-	if (result == -E_NOENT && str_is_equal(q.path, NULL_PATH)) {
-		r = (struct file_reply){0};
-		result = 0;
-	}
-	return result != 0 ? result : fill_stat(arg(c, 2), &r);
 }
 
 static __attribute__((noinline)) long
@@ -380,7 +311,7 @@ call_truncate(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_OPEN, .arg = FILE_WRITABLE};
 	struct file_reply r;
-	int bytes = put_path(c, &q, 0, AT_FDCWD, arg(c, 0)), result, closed;
+	int bytes = file_put_path(c, &q, 0, AT_FDCWD, arg(c, 0)), result, closed;
 
 	if (bytes < 0)
 		return bytes;
@@ -399,22 +330,23 @@ call_rename(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_RENAME};
 	struct file_reply r;
-	int bytes = put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1));
+	int bytes = file_put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1));
 
 	if (arg(c, 4) != 0)
 		return -E_INVAL;
 	if (bytes >= 0)
-		bytes = put_path(c, &q, (size_t)bytes, (long)arg(c, 2), arg(c, 3));
+		bytes = file_put_path(c, &q, (size_t)bytes, (long)arg(c, 2), arg(c, 3));
 	return bytes < 0 ? bytes : files_ask(&q, (size_t)bytes, &r);
 }
 
 static __attribute__((noinline)) long
 call_path(const struct handler_event *c, unsigned long nr)
 {
-	struct file_request q = {.op = nr == SYS_mkdirat ? FILE_MAKE_DIRECTORY : nr == SYS_unlinkat
-		? FILE_REMOVE : FILE_STAT};
+	struct file_request q = {.op = nr == SYS_mkdirat ? FILE_MAKE_DIRECTORY : FILE_REMOVE};
 	struct file_reply r;
 
+	if (nr == SYS_mkdirat)
+		q.more = self_mode(arg(c, 2));
 	if (nr == SYS_unlinkat && (arg(c, 2) & AT_REMOVEDIR) != 0)
 		q.arg = FILE_DIRECTORY;
 	return ask_path(c, &q, &r);
@@ -476,16 +408,19 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 {
 	switch (nr) {
 	case SYS_openat: return call_open(c);
-	case SYS_fstatat: return call_stat(c);
-	case SYS_fstat: return call_fstat(c, arg(c, 0), arg(c, 1));
+	case SYS_fstatat:
+	case SYS_fstat:
+	case SYS_faccessat:
+	case SYS_utimensat:
+	case SYS_fchmod:
+	case SYS_fchmodat: return file_status_call(c, nr);
 	case SYS_lseek: return call_seek(c);
 	case SYS_getdents64: return call_list(c);
 	case SYS_ftruncate: return call_resize(c, arg(c, 0), (int64_t)arg(c, 1));
 	case SYS_truncate: return call_truncate(c);
 	case SYS_renameat2: return call_rename(c);
 	case SYS_mkdirat:
-	case SYS_unlinkat:
-	case SYS_faccessat: return call_path(c, nr);
+	case SYS_unlinkat: return call_path(c, nr);
 	case SYS_getcwd: return call_getcwd(c);
 	case SYS_chdir: return call_chdir(c);
 	case SYS_fchdir: return call_fchdir(c);

@@ -183,6 +183,16 @@ files_ask(const struct file_request *q, size_t bytes, struct file_reply *r)
 }
 
 int
+files_status(const struct file_request *q, size_t bytes, struct file_reply *r,
+	struct file_status *status)
+{
+	int result = call(q, (struct service_part){(void *)(uintptr_t)q->path, (uint32_t)bytes}, r,
+		(struct service_part){status, sizeof(*status)});
+
+	return result < 0 ? result : 0;
+}
+
+int
 files_offer(const uint32_t *handles, uint32_t count, uint64_t *token)
 {
 	const struct file_request q = {.op = FILE_OFFER, .arg = count};

@@ -26,6 +26,8 @@ enum opened_kind {
 };
 
 #define STREAM_NULL 3		/* /dev/null */
+#define NULL_PATH "/dev/null"	/* there is no other device, and no directory of them */
+#define AT_FDCWD (-100)
 
 #define OPENED_READ 1
 #define OPENED_WRITE 2
@@ -103,6 +105,10 @@ int files_ask_for(const struct file_request *q, struct file_reply *r, void *to, 
  */
 long files_wait(uint64_t until);
 
+/* FILE_STAT, FILE_STAT_OPEN. */
+int files_status(const struct file_request *q, size_t bytes, struct file_reply *r,
+	struct file_status *status);
+
 /* The name of an entry of a directory (FILE_LIST), to FILE_NAME_MAX + 1 bytes at `name`. */
 int files_list(const struct file_request *q, struct file_reply *r, char *name);
 
@@ -120,11 +126,22 @@ long files_write(const struct opened *o, uint64_t offset, const char *from, uint
 /* Takes the lock: bytes from and to a pipe, as read and write move them. */
 long pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece);
 
-/* Takes the lock: ppoll. */
+/* Take the lock: ppoll, pselect6. */
 long pipe_poll_call(const struct handler_event *c);
+long pipe_select_call(const struct handler_event *c);
 
 /* pipe2, with the lock held. */
 long pipe_create(const struct handler_event *c);
+
+/*
+ * Put a path into a request, behind what is there: relative to the directory of a descriptor, or to
+ * the working directory. How many bytes of paths it has then, or a negative error.
+ */
+int file_put_path(const struct handler_event *c, struct file_request *q, size_t at, long dir,
+	unsigned long from);
+
+/* The calls about status, times and modes, with the lock held. */
+long file_status_call(const struct handler_event *c, unsigned long nr);
 
 /* Takes the lock: a rank has ended, or a child that had no program (files_lend). */
 void files_close_rank(int rank);

@@ -52,6 +52,7 @@ inherit_offer(const struct handler_event *c, struct inherit *b, bool with_cloexe
 	b->offered = b->entries = 0;
 	files_lock();
 	str_copy(b->cwd, sizeof(b->cwd), cwd_get(c)[1] == 0 ? "" : cwd_get(c));
+	b->umask_changed = __atomic_load_n(&kept.umask_changed, __ATOMIC_RELAXED);
 	result = list_descriptors(c, b, handles, with_cloexec);
 	if (result == 0 && b->offered > 0)
 		result = files_offer(handles, b->offered, &b->token);
@@ -118,6 +119,7 @@ inherit_claim(const struct handler_event *c, const struct inherit *b)
 	int count = 0;
 
 	files_lock();
+	__atomic_store_n(&kept.umask_changed, b->umask_changed, __ATOMIC_RELAXED);
 	if (b->cwd[0] != 0 && str_len_max(b->cwd, sizeof(b->cwd)) < sizeof(b->cwd))
 		cwd_begin(c, b->cwd);
 	if (b->offered > 0)

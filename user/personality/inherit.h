@@ -26,6 +26,8 @@ struct inherit {
 	uint16_t offered;		/* descriptions in it; 0: there is no offer */
 	uint16_t entries;
 	char cwd[FILE_PATH_MAX];	/* "": the root */
+	uint32_t umask_changed;		/* as in struct kept */
+	uint32_t reserved;
 	struct inherit_entry entry[INHERIT_ENTRIES];
 };
 

@@ -77,9 +77,43 @@ serve_io(const struct handler_event *c, unsigned long nr)
 	case SYS_pread64: return io_pread(c);
 	case SYS_pwrite64: return io_pwrite(c);
 	case SYS_ppoll: return pipe_poll_call(c);
+	case SYS_pselect6: return pipe_select_call(c);
 	case SYS_getrandom: return io_getrandom(c);
 	case SYS_uname: return io_uname(c);
 	default: return -E_NOSYS;
+	}
+}
+
+static long
+serve_others(const struct handler_event *c, unsigned long nr)
+{
+	switch (nr) {
+	case SYS_getcwd:
+	case SYS_chdir:
+	case SYS_fchdir:
+	case SYS_dup:
+	case SYS_dup3:
+	case SYS_fcntl:
+	case SYS_ioctl:
+	case SYS_mkdirat:
+	case SYS_unlinkat:
+	case SYS_truncate:
+	case SYS_ftruncate:
+	case SYS_faccessat:
+	case SYS_openat:
+	case SYS_close:
+	case SYS_pipe2:
+	case SYS_getdents64:
+	case SYS_lseek:
+	case SYS_fstatat:
+	case SYS_fstat:
+	case SYS_fsync:
+	case SYS_fdatasync:
+	case SYS_utimensat:
+	case SYS_fchmod:
+	case SYS_fchmodat:
+	case SYS_renameat2: return file_call(c, nr);
+	default: return serve_thread(c, nr);
 	}
 }
 
@@ -118,30 +152,9 @@ personality_serve(const struct handler_event *c)
 	case SYS_pread64:
 	case SYS_pwrite64:
 	case SYS_ppoll:
+	case SYS_pselect6:
 	case SYS_getrandom:
 	case SYS_uname: return serve_io(c, nr);
-	case SYS_getcwd:
-	case SYS_chdir:
-	case SYS_fchdir:
-	case SYS_dup:
-	case SYS_dup3:
-	case SYS_fcntl:
-	case SYS_ioctl:
-	case SYS_mkdirat:
-	case SYS_unlinkat:
-	case SYS_truncate:
-	case SYS_ftruncate:
-	case SYS_faccessat:
-	case SYS_openat:
-	case SYS_close:
-	case SYS_pipe2:
-	case SYS_getdents64:
-	case SYS_lseek:
-	case SYS_fstatat:
-	case SYS_fstat:
-	case SYS_fsync:
-	case SYS_fdatasync:
-	case SYS_renameat2: return file_call(c, nr);
-	default: return serve_thread(c, nr);
+	default: return serve_others(c, nr);
 	}
 }

@@ -32,6 +32,8 @@ enum linux_call {
 	SYS_faccessat = 48,
 	SYS_chdir = 49,
 	SYS_fchdir = 50,
+	SYS_fchmod = 52,
+	SYS_fchmodat = 53,
 	SYS_openat = 56,
 	SYS_close = 57,
 	SYS_pipe2 = 59,
@@ -43,12 +45,14 @@ enum linux_call {
 	SYS_writev = 66,
 	SYS_pread64 = 67,
 	SYS_pwrite64 = 68,
+	SYS_pselect6 = 72,
 	SYS_ppoll = 73,
 	SYS_readlinkat = 78,
 	SYS_fstatat = 79,
 	SYS_fstat = 80,
 	SYS_fsync = 82,
 	SYS_fdatasync = 83,
+	SYS_utimensat = 88,
 	SYS_exit = 93,
 	SYS_exit_group = 94,
 	SYS_set_tid_address = 96,
@@ -195,6 +199,8 @@ long io_pread(const struct handler_event *c);
 long io_pwrite(const struct handler_event *c);
 long input_read(const struct handler_event *c, uint64_t to, uint64_t len);
 long file_call(const struct handler_event *c, unsigned long nr);
+/* A mode that a program asks for, as its mask leaves it. */
+uint32_t self_mode(unsigned long mode);
 long self_call(const struct handler_event *c, unsigned long nr);
 long io_getrandom(const struct handler_event *c);
 long io_uname(const struct handler_event *c);

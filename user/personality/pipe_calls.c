@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Linux's calls on pipes, and ppoll. A call that waits does so without the lock, and finds its
- * descriptor anew then.
+ * Linux's calls on pipes, and those that wait for descriptors. A call that waits does so without
+ * the lock, and finds its descriptor anew then.
  */
 #include <user/personality/files.h>
 
@@ -14,10 +14,18 @@
 #define POLLHUP 16
 #define POLLNVAL 32
 
+#define SETS 3			/* of pselect6: to read, to write, with something special */
+#define SET_WORD 64
+
 struct pollfd {
 	int32_t fd;
 	int16_t events;
 	int16_t revents;
+};
+
+struct polled {
+	struct pollfd *list;
+	unsigned long count;
 };
 
 static void
@@ -123,7 +131,7 @@ pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece)
 	return done > 0 ? (long)done : result;
 }
 
-/* --- ppoll --- */
+/* --- ppoll, pselect6 --- */
 
 static int16_t
 linux_events(uint64_t ready)
@@ -154,13 +162,13 @@ poll_one(const struct handler_event *c, const struct pollfd *p, uint32_t watch)
 
 /* How many have something; *waits: the server will tell of others. */
 static long
-poll_all(const struct handler_event *c, uint32_t watch, bool *waits)
+poll_all(const struct handler_event *c, struct polled of, uint32_t watch, bool *waits)
 {
-	struct pollfd *p = (struct pollfd *)arg(c, 0);
+	struct pollfd *p = of.list;
 	long ready = 0;
 
 	*waits = false;
-	for (unsigned long i = 0; i < arg(c, 1); i++) {
+	for (unsigned long i = 0; i < of.count; i++) {
 		p[i].revents = 0;
 		if (p[i].fd < 0)
 			continue;
@@ -171,25 +179,109 @@ poll_all(const struct handler_event *c, uint32_t watch, bool *waits)
 	return ready;
 }
 
-long
-pipe_poll_call(const struct handler_event *c)
+/* How many have something, if need be after a while. */
+static long
+poll_for(const struct handler_event *c, struct polled of, const uint64_t *span)
 {
-	const uint64_t *span = (const uint64_t *)arg(c, 2);
 	uint64_t now = 0, until = FOREVER;
 	bool waits, may_wait = span == NULL || span[0] != 0 || span[1] != 0;
 	long ready, wrong = 0;
 
-	if (arg(c, 1) > FD_LIMIT)
-		return -E_INVAL;
 	kclock(&now);
 	if (span != NULL)
 		until = time_after(now, span);
 	files_lock();
-	while ((ready = poll_all(c, may_wait ? FILE_WATCH : 0, &waits)) == 0 && may_wait && waits &&
-		wrong == 0)
+	while ((ready = poll_all(c, of, may_wait ? FILE_WATCH : 0, &waits)) == 0 && may_wait &&
+		waits && wrong == 0)
 		wrong = files_wait(until);
 	files_unlock();
 	if (ready == 0 && may_wait && !waits)
 		time_sleep_until(until);
 	return ready;
+}
+
+long
+pipe_poll_call(const struct handler_event *c)
+{
+	return arg(c, 1) > FD_LIMIT ? -E_INVAL :
+		poll_for(c, (struct polled){(struct pollfd *)arg(c, 0), arg(c, 1)},
+			(const uint64_t *)arg(c, 2));
+}
+
+/* Is a descriptor in one of the sets? */
+static bool
+is_in(const struct handler_event *c, int set, unsigned long fd)
+{
+	const uint64_t *words = (const uint64_t *)arg(c, 1 + set);
+
+	return words != NULL && (words[fd / SET_WORD] >> fd % SET_WORD & 1) != 0;
+}
+
+/* What is asked about the descriptors of the sets. -E_BADF: one of them is none. */
+static long
+sets_to_list(const struct handler_event *c, struct polled *to)
+{
+	struct opened stream;
+
+	for (unsigned long fd = 0; fd < arg(c, 0); fd++) {
+		int16_t events = (int16_t)((is_in(c, 0, fd) ? POLLIN : 0) |
+			(is_in(c, 1, fd) ? POLLOUT : 0));
+
+		if (events == 0 && !is_in(c, 2, fd))
+			continue;
+		if (fd >= FD_LIMIT || files_find(c, fd, &stream) == NULL)
+			return -E_BADF;
+		to->list[to->count++] = (struct pollfd){.fd = (int32_t)fd, .events = events};
+	}
+	return 0;
+}
+
+/* The sets as they are to be: the descriptors that have something. How many times one is in one. */
+static long
+list_to_sets(const struct handler_event *c, struct polled from)
+{
+	long count = 0;
+
+	for (int set = 0; set < SETS; set++)
+		for (unsigned long i = 0; arg(c, 1 + set) != 0 && i < arg(c, 0); i += SET_WORD)
+			((uint64_t *)arg(c, 1 + set))[i / SET_WORD] = 0;
+	for (unsigned long i = 0; i < from.count; i++) {
+		const struct pollfd *p = &from.list[i];
+		int16_t has[SETS] = {p->revents & (POLLIN | POLLHUP | POLLERR),
+			p->revents & (POLLOUT | POLLERR), 0};
+
+		for (int set = 0; set < 2; set++) {
+			if (has[set] == 0 || (p->events & (set == 0 ? POLLIN : POLLOUT)) == 0)
+				continue;
+			((uint64_t *)arg(c, 1 + set))[p->fd / SET_WORD] |=
+				(uint64_t)1 << p->fd % SET_WORD;
+			count++;
+		}
+	}
+	return count;
+}
+
+/* Nothing special ever happens to a descriptor. */
+long
+pipe_select_call(const struct handler_event *c)
+{
+	struct polled list = {0};
+	uint64_t at = 0;
+	long result;
+
+	if (arg(c, 0) > FD_LIMIT * SETS)
+		return -E_INVAL;
+	result = kmem_alloc(SELF, FD_LIMIT * sizeof(*list.list), PAGE_READ | PAGE_WRITE, &at);
+	if (result < 0)
+		return result;
+	list.list = (struct pollfd *)at;
+	files_lock();
+	result = sets_to_list(c, &list);
+	files_unlock();
+	if (result == 0)
+		result = poll_for(c, list, (const uint64_t *)arg(c, 4));
+	if (result >= 0)
+		result = list_to_sets(c, list);
+	kpage_unmap(SELF, at, 1);
+	return result;
 }

@@ -203,18 +203,20 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 	char path[FILE_PATH_MAX];
 	struct channel *ch;
 	int line;
-	long pid;
+	long pid, how;
 
 	what.path = program_path(c, what.path, path, sizeof(path));
 	pid = what.path == NULL ? -FILE_ENAMETOOLONG : inherit_offer(c, b, false);
 	if (pid < 0)
 		return pid;
-	if (b->entries > 0 || b->cwd[0] != 0) {
+	if (b->entries > 0 || b->cwd[0] != 0 || b->umask_changed != 0) {
 		what.inherit_bytes = inherit_bytes(b);
 		what.flags |= PROCESS_AWAIT;
 	}
 	ch = process_line(&line);
-	pid = ch == NULL ? line : process_spawn(ch, &what);
+	how = ch == NULL ? line : program_bring(ch, what.path);
+	what.flags |= how > 0 ? (uint32_t)how : 0;
+	pid = how < 0 ? how : process_spawn(ch, &what);
 	if (ch != NULL)
 		process_line_back(line);
 	if (pid < 0)

@@ -41,4 +41,11 @@ long process_number(const struct handler_event *c, bool of_parent);
 /* The thread is a child that has no program: it ends, and the parent goes on. Else returns. */
 void process_exit_borrowed(const struct handler_event *c, int status);
 
+/*
+ * The program that is to be started is at this path of the file server's: if it is not what the
+ * boot archive has there, it is brought to the process server, and the flag for process_spawn is
+ * returned. 0: it may be one of the archive; or a negative error.
+ */
+long program_bring(struct channel *ch, const char *path);
+
 #endif

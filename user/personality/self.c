@@ -26,7 +26,14 @@ struct linux_sysinfo {
 	uint32_t mem_unit;
 };
 
-/* Nothing that is made has a mode of its own yet: the mask is kept and has no effect. */
+uint32_t
+self_mode(unsigned long mode)
+{
+	uint32_t mask = __atomic_load_n(&kept.umask_changed, __ATOMIC_RELAXED) ^ UMASK_FIRST;
+
+	return (uint32_t)mode & MODE_BITS & ~mask;
+}
+
 static long
 self_umask(const struct handler_event *c)
 {

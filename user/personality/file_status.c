@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What Linux's calls say about files, and set: stat, access, times, modes. The server keeps one
+ * time of a file, that of its last change.
+ */
+#include <base/str.h>
+#include <user/personality/files.h>
+
+#define AT_EMPTY_PATH 0x1000
+#define ACCESS_EXECUTE 1
+#define UTIME_NOW 0x3fffffff
+#define UTIME_OMIT 0x3ffffffe
+#define NS_PER_S 1000000000ull
+#define S_IFDIR 0040000
+#define S_IFCHR 0020620
+#define S_IFREG 0100000
+#define S_IFIFO 0010600
+#define EXECUTE_BITS 0111
+
+/* of asm-generic */
+struct linux_time {
+	int64_t seconds, ns;
+};
+
+struct linux_stat {
+	uint64_t dev, ino;
+	uint32_t mode, nlink, uid, gid;
+	uint64_t rdev, pad;
+	int64_t size;
+	int32_t blksize, pad2;
+	int64_t blocks;
+	struct linux_time times[3];	/* of the last access, change, change of the status */
+	uint32_t unused[2];
+};
+
+_Static_assert(sizeof(struct linux_stat) == 128, "struct stat");
+
+/* What is known of a file. */
+struct known {
+	struct file_reply reply;
+	struct file_status status;
+};
+
+static uint32_t
+mode_of(const struct known *k)
+{
+	switch (k->reply.kind) {
+	case FILE_KIND_DIRECTORY: return S_IFDIR | k->status.mode;
+	case FILE_KIND_FILE: return S_IFREG | k->status.mode;
+	case FILE_KIND_PIPE: return S_IFIFO;
+	default: return S_IFCHR;
+	}
+}
+
+static long
+fill_stat(unsigned long to, const struct known *k)
+{
+	struct linux_stat s = {.ino = k->reply.node, .nlink = 1, .blksize = 4096,
+		.mode = mode_of(k), .size = (int64_t)k->reply.value};
+
+	s.blocks = (s.size + 511) / 512;
+	for (int i = 0; i < 3; i++)
+		s.times[i] = (struct linux_time){(int64_t)(k->status.modified / NS_PER_S),
+			(int64_t)(k->status.modified % NS_PER_S)};
+	memcpy((void *)to, &s, sizeof(s));
+	return 0;
+}
+
+static __attribute__((noinline)) int
+know_open(const struct handler_event *c, unsigned long fd, struct known *k)
+{
+	struct file_request q = {.op = FILE_STAT_OPEN};
+	struct opened stream, *o = files_find(c, fd, &stream);
+
+	*k = (struct known){0};
+	if (o == NULL)
+		return -E_BADF;
+	q.handle = o->handle;
+	return o->kind == OPENED_STREAM ? 0 : files_status(&q, 0, &k->reply, &k->status);
+}
+
+static __attribute__((noinline)) int
+know_path(const struct handler_event *c, long dir, unsigned long path, struct known *k)
+{
+	struct file_request q = {.op = FILE_STAT};
+	int bytes = file_put_path(c, &q, 0, dir, path), result;
+
+	*k = (struct known){0};
+	if (bytes < 0)
+		return bytes;
+	result = files_status(&q, (size_t)bytes, &k->reply, &k->status);
+	return result == -E_NOENT && str_is_equal(q.path, NULL_PATH) ? 0 : result;
+}
+
+static bool
+names_itself(const struct handler_event *c, unsigned long flags)
+{
+	return (flags & AT_EMPTY_PATH) != 0 && *(const char *)arg(c, 1) == 0;
+}
+
+static long
+call_stat(const struct handler_event *c)
+{
+	struct known k;
+	int result = arg(c, 1) == 0 ? -E_FAULT : names_itself(c, arg(c, 3)) ?
+		know_open(c, arg(c, 0), &k) : know_path(c, (long)arg(c, 0), arg(c, 1), &k);
+
+	return result != 0 ? result : fill_stat(arg(c, 2), &k);
+}
+
+static long
+call_fstat(const struct handler_event *c)
+{
+	struct known k;
+	int result = know_open(c, arg(c, 0), &k);
+
+	return result != 0 ? result : fill_stat(arg(c, 1), &k);
+}
+
+/* Everything is allowed but to execute what nobody may. */
+static long
+call_access(const struct handler_event *c)
+{
+	struct known k;
+	int result = know_path(c, (long)arg(c, 0), arg(c, 1), &k);
+
+	if (arg(c, 2) > 7)
+		return -E_INVAL;
+	if (result == 0 && (arg(c, 2) & ACCESS_EXECUTE) != 0 &&
+		k.reply.kind == FILE_KIND_FILE && (k.status.mode & EXECUTE_BITS) == 0)
+		return -E_ACCES;
+	return result;
+}
+
+/* A request on what a descriptor stands for. A stream has nothing that could be set. */
+static __attribute__((noinline)) long
+ask_open(const struct handler_event *c, unsigned long fd, struct file_request *q)
+{
+	struct opened stream, *o = files_find(c, fd, &stream);
+	struct file_reply r;
+
+	if (o == NULL)
+		return -E_BADF;
+	q->handle = o->handle;
+	return o->kind == OPENED_STREAM ? 0 : files_ask(q, 0, &r);
+}
+
+/* The same for a path: it is opened for the request. */
+static __attribute__((noinline)) long
+ask_named(const struct handler_event *c, long dir, unsigned long path, struct file_request *q)
+{
+	struct file_request open = {.op = FILE_OPEN};
+	struct file_reply r;
+	int bytes = file_put_path(c, &open, 0, dir, path), result;
+
+	if (bytes < 0)
+		return bytes;
+	result = files_ask(&open, (size_t)bytes, &r);
+	if (result != 0)
+		return result == -E_NOENT && str_is_equal(open.path, NULL_PATH) ? 0 : result;
+	q->handle = open.handle = r.handle;
+	result = files_ask(q, 0, &r);
+	open.op = FILE_CLOSE;
+	files_ask(&open, 0, &r);
+	return result;
+}
+
+static long
+call_chmod(const struct handler_event *c, bool is_named)
+{
+	struct file_request q = {.op = FILE_SET_MODE, .arg = (uint32_t)arg(c, is_named ? 2 : 1)};
+
+	return is_named ? ask_named(c, (long)arg(c, 0), arg(c, 1), &q) : ask_open(c, arg(c, 0), &q);
+}
+
+/* The time of the last access is not kept. */
+static long
+call_times(const struct handler_event *c)
+{
+	const struct linux_time *times = (const struct linux_time *)arg(c, 2);
+	struct file_request q = {.op = FILE_SET_TIME};
+
+	for (int i = 0; times != NULL && i < 2; i++)
+		if ((uint64_t)times[i].ns >= NS_PER_S && times[i].ns != UTIME_NOW &&
+			times[i].ns != UTIME_OMIT)
+			return -E_INVAL;
+	kclock(&q.offset);
+	if (times != NULL && times[1].ns < (int64_t)NS_PER_S)
+		q.offset = times[1].seconds < 0 ? 0 : (uint64_t)times[1].seconds * NS_PER_S +
+			(uint64_t)times[1].ns;
+	if (times != NULL && times[1].ns == UTIME_OMIT)
+		q = (struct file_request){.op = FILE_STAT_OPEN};
+	return arg(c, 1) == 0 || names_itself(c, arg(c, 3)) ? ask_open(c, arg(c, 0), &q) :
+		ask_named(c, (long)arg(c, 0), arg(c, 1), &q);
+}
+
+long
+file_status_call(const struct handler_event *c, unsigned long nr)
+{
+	switch (nr) {
+	case SYS_fstatat: return call_stat(c);
+	case SYS_fstat: return call_fstat(c);
+	case SYS_faccessat: return call_access(c);
+	case SYS_utimensat: return call_times(c);
+	default: return call_chmod(c, nr == SYS_fchmodat);
+	}
+}
