@@ -5,18 +5,18 @@
 #include <base/bitmap.h>
 #include <base/tune.h>
 
-/* The lowest clear bit of a word that has one: the lower half is full, or it is in there. */
+/*
+ * The lowest set bit of a word that has one. Its value times a de Bruijn sequence has in its five
+ * highest bits a number that belongs to this bit alone.
+ */
 static uint32_t
-lowest_clear(uint32_t word)
+lowest_set(uint32_t word)
 {
-	uint32_t at = 0;
+	static const uint8_t place[32] = {
+		0, 1, 28, 2, 29, 14, 24, 3, 30, 22, 20, 15, 25, 17, 4, 8,
+		31, 27, 13, 23, 21, 19, 16, 7, 26, 12, 18, 6, 11, 5, 10, 9};
 
-	for (uint32_t half = 16; half > 0; half /= 2)
-		if ((word & ((1u << half) - 1)) == (1u << half) - 1) {
-			word >>= half;
-			at += half;
-		}
-	return at;
+	return place[(word & -word) * 0x077cb531u >> 27];
 }
 
 int
@@ -31,7 +31,7 @@ bitmap_find_clear(const uint32_t *map, uint32_t bits, uint32_t from)
 		uint32_t word = map[i / 32] | taken;
 
 		if (word != UINT32_MAX) {
-			i += lowest_clear(word);
+			i += lowest_set(~word);
 			return i < bits ? (int)i : -1;
 		}
 	}
@@ -46,7 +46,7 @@ bitmap_find_set(const uint32_t *map, uint32_t bits, uint32_t from)
 
 		if (word == 0)
 			continue;
-		i += lowest_clear(~word);
+		i += lowest_set(word);
 		return i < bits ? i : bits;
 	}
 	return bits;

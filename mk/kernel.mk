@@ -39,6 +39,8 @@ ifeq ($(PORT),riscv64)
 CROSS := riscv64-unknown-elf-
 KCC := $(CROSS)gcc
 K_ARCH := -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany -msmall-data-limit=0 -fno-stack-protector
+# left to itself this compiler takes the library for floating-point registers
+K_LIBGCC := $(shell $(KCC) -march=rv64imac -mabi=lp64 -print-libgcc-file-name)
 endif
 ifeq ($(PORT),or1k)
 CROSS := or1k-elf-
@@ -82,9 +84,13 @@ K_SMALL_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str
 	kernel/call/enter kernel/dev/ kernel/ikc/ kernel/mem/a kernel/mem/c kernel/mem/frame kernel/mem/m \
 	kernel/mem/q kernel/mem/s kernel/proc/ kernel/object/calls kernel/object/object kernel/object/slab \
 	kernel/thread/alarm kernel/thread/counts kernel/thread/futex kernel/thread/guest kernel/thread/move)
-k_size = $(if $(filter $(K_SMALL_$(PORT)),$(1)),-Os)
+# What runs seldom saves its registers by functions of the compiler's library: a call for what is a row of
+# instructions elsewhere.
+K_SELDOM_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str hal/board/ hal/cpu/riscv64/boot/ \
+	hal/cpu/riscv64/early hal/cpu/riscv64/panic kernel/boot/ kernel/dev/)
+k_size = $(if $(filter $(K_SMALL_$(PORT)),$(1)),-Os) $(if $(filter $(K_SELDOM_$(PORT)),$(1)),-msave-restore)
 k_flags = $(K_COMMON) $(call k_size,$(1)) $(if $(filter $(addsuffix /%,$(SYSTEM_HAL)),$(1)),$(K_SYS),$(K_FREE)) $(2)
-K_FLAGS_FILE := $(call flags_file,$(K)/flags,$(KCC) $(K_COMMON) $(K_SYS) $(K_FREE) $(K_HALINC) small: $(K_SMALL_$(PORT)))
+K_FLAGS_FILE := $(call flags_file,$(K)/flags,$(KCC) $(K_COMMON) $(K_SYS) $(K_FREE) $(K_HALINC) small: $(K_SMALL_$(PORT)) seldom: $(K_SELDOM_$(PORT)))
 
 $(K)/base/%.o: base/% $(K_FLAGS_FILE) | $(PREPARE)
 	$(call say,CC,$<)
@@ -153,16 +159,16 @@ RV_OUT += $(if $(and $(KERNEL_LD),$(PROBE_OBJ)),$(OUT)/boot-probe.bin)
 kernel: $(RV_OUT)
 $(OUT)/boot.elf: $(BOOT_OBJ) $(BOOT_LD)
 	$(call say,LINK,$@)
-	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -Wl,--no-gc-sections -T $(BOOT_LD) -o $@ $(BOOT_OBJ) -lgcc
+	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -Wl,--no-gc-sections -T $(BOOT_LD) -o $@ $(BOOT_OBJ) $(K_LIBGCC)
 $(OUT)/kernel.elf: $(K_ALL) $(KERNEL_LD)
 	$(call say,LINK,$@)
-	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -Wl,-Map,$(OUT)/kernel.map -o $@ $(K_ALL) -lgcc
+	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -Wl,-Map,$(OUT)/kernel.map -o $@ $(K_ALL) $(K_LIBGCC)
 $(OUT)/hal-test.elf: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ) $(KERNEL_LD)
 	$(call say,LINK,$@)
-	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -o $@ $(filter %.o,$^) -lgcc
+	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -o $@ $(filter %.o,$^) $(K_LIBGCC)
 $(OUT)/boot-probe.elf: $(BASE_OBJ) $(HAL_OBJ) $(PROBE_OBJ) $(KERNEL_LD)
 	$(call say,LINK,$@)
-	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -o $@ $(filter %.o,$^) -lgcc
+	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -o $@ $(filter %.o,$^) $(K_LIBGCC)
 $(OUT)/%.bin: $(OUT)/%.elf
 	$(call say,BIN,$@)
 	$(Q)$(CROSS)objcopy -O binary $< $@

@@ -21,7 +21,7 @@ POSTS = ["shoot_down", "core_evict"]
 ENTER = ["kcall_enter_.*"]
 FINISH = ["kcall_finish_.*", ".*_go"]
 CALLS = {
-    "table_give": TABLES, "tables_take": TABLES, "drop_tables": TABLES, "drop_table": TABLES,
+    "table_give": TABLES, "tables_take": TABLES, "drop_table": TABLES,
     "hal_space_init": TABLES, "hal_space_destroy": TABLES, "hal_map": TABLES, "map_any": TABLES, "hal_unmap": TABLES,
     "hal_split": TABLES, "hal_join": TABLES,
     "am_serve_call": SERVE, "am_serve": SERVE, "am_call_kernel": SERVE, "call_shared": SERVE, "call_directly": SERVE,
@@ -62,6 +62,13 @@ class Riscv:
     strange_frame = re.compile(r"\tsub\tsp,")
     direct = re.compile(r"\t(?:jal|j|call|tail|b\w+)\t(?:.*,)?(?:ra,)?([0-9a-f]{16}) <([^>+]+)>")
     pointer = re.compile(r"\t(?:jalr|jr)\t(?!ra$)")
+    # functions of the compiler's library that make and drop the frame of their caller
+    framing = re.compile(r"<__riscv_(save|restore)_(\d+)>")
+
+    @staticmethod
+    def framing_bytes(how, registers):
+        """What the caller's frame grows by: more than two pairs are saved below a full frame first."""
+        return 0 if how == "restore" else 112 if registers > 3 else 16 * (registers // 2 + 1)
 
 
 class Or1k:
@@ -71,6 +78,7 @@ class Or1k:
     strange_frame = re.compile(r"\tl\.sub r1,")
     direct = re.compile(r"\tl\.(?:jal|j|bf|bnf) ([0-9a-f]+) <([^>+]+)>")
     pointer = re.compile(r"\tl\.(?:jalr|jr) (?!r9$)")
+    framing = None
 
 
 class Wrong(Exception):
@@ -95,7 +103,9 @@ def parse(text, arch):
     functions, current = {}, None
     for line in text.splitlines():
         head = re.match(r"([0-9a-f]+) <(.+)>:$", line)
-        if head:
+        if arch.framing and arch.framing.search(line) and head:
+            current = None
+        elif head:
             current = functions.setdefault(int(head.group(1), 16), Function(base_name(head.group(2))))
         elif current is not None:
             parse_line(line.rstrip(), arch, current)
@@ -106,6 +116,10 @@ def parse(text, arch):
 
 def parse_line(line, arch, f):
     frame, call = arch.frame.search(line), arch.direct.search(line)
+    framing = arch.framing and arch.framing.search(line)
+    if framing:
+        f.frame += arch.framing_bytes(framing.group(1), int(framing.group(2)))
+        return
     if frame:
         f.frame += int(frame.group(1))
     if arch.strange_frame.search(line):

@@ -61,6 +61,14 @@ def test_what_is_not_understood_is_an_error(functions, message):
         depth(riscv(**functions))
 
 
+def test_frames_that_functions_of_the_library_make_are_their_callers():
+    text = riscv(hal_trap=(0, "a b"), a=(32, "__riscv_save_3 c ->__riscv_restore_3"), c=(16, ""),
+                 b=(16, "__riscv_save_4"), __riscv_save_4=(112, ""), __riscv_save_3=(32, "*"),
+                 __riscv_restore_3=(0, ""))
+    assert depth(text) == (128, (ENTRY, "b"))
+    assert depth(text.replace("save_4", "save_1")) == (80, (ENTRY, "a", "c"))
+
+
 def test_recursion_that_is_bounded_counts_as_often():
     assert depth(riscv(hal_trap=(0, "event_send"), event_send=(16, "event_take"),
                        event_take=(32, "event_send")))[0] == 3 * 48

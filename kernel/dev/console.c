@@ -9,7 +9,7 @@
 #include <kernel/cluster.h>
 
 #define TEXT_MAX 160		/* of a kernel message */
-#define STEP_BYTES 64u		/* that one poll takes from a cluster, and gives to the device */
+#define STEP_BYTES 64u		/* that one poll takes from a cluster, or gives to the device */
 #define STEP_PEERS 16		/* that one poll looks at */
 #define RETRY_NS 200000		/* until a device that took nothing is tried again */
 
@@ -260,7 +260,7 @@ take_text(struct cluster *c)
 	return true;
 }
 
-/* Text that came goes on its way at once if the device takes it. */
+/* A step takes text that came, or gives what waits to the device. */
 bool
 console_poll(struct cluster *c)
 {
@@ -275,9 +275,7 @@ console_poll(struct cluster *c)
 	s->looked = activity;
 	any = s->left == 0 && s->peers > 0;
 	find_text(c);
-	if (s->left > 0)
-		any |= take_text(c);
-	any |= ring_drain(s);
+	any |= (s->left > 0 && take_text(c)) || ring_drain(s);
 	if (s->lost > 0 && any)
 		tell_lost(c);
 	chore_update(c);

@@ -96,17 +96,17 @@ static uint32_t
 page_add(struct slab *s, unsigned order)
 {
 	uint32_t page = frames_take(s->frames, 1, FRAME_KERNEL, 0);
-	uint32_t size = size_of(s, order), place = 0;
-	unsigned char *at;
+	uint32_t size = size_of(s, order), next = 1;
+	unsigned char *at, *end;
 
 	if (page == FRAME_NONE)
 		return page;
 	at = frame_kaddr(s->frames, page);
 	if (order >= SLAB_SHARED)
 		hal_shared_region(at, HAL_PAGE_BYTES);
-	for (; place + 2 * size <= HAL_PAGE_BYTES; place += size)
-		*(uint32_t *)(void *)(at + place) = place + size + 1;
-	*(uint32_t *)(void *)(at + place) = 0;
+	for (end = at + HAL_PAGE_BYTES - size; at + size <= end; at += size)
+		*(uint32_t *)(void *)at = next += size;
+	*(uint32_t *)(void *)at = 0;
 	s->frames->frame[page].order = (uint8_t)order;
 	s->frames->frame[page].owner = 1;
 	s->pages++;

@@ -65,7 +65,7 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 }
 
 #define HOLE_LOOKS 16			/* entries looked at for the end of a hole */
-#define DESTROY_LOOKS 48		/* entries looked at in one step of the end of a space */
+#define DESTROY_LOOKS 24		/* entries looked at in one step of the end of a space */
 #define TABLE_LOOKS 16			/* what giving a table back costs, in these */
 
 /* Are the eight entries of a row from here on empty? */
@@ -395,23 +395,24 @@ table_is_empty(const uint64_t *table, unsigned near)
 	return is_empty;
 }
 
-/* Give the tables on the way to `addr` back in which nothing is left. */
+/*
+ * Give the table behind `addr` back if no page is left in it. The table above it stays for what is
+ * mapped next: it has room for 1 GB, and a look at all of its entries would take as long again.
+ */
 static void
-drop_tables(struct hal_space *s, uintptr_t addr)
+drop_table(struct hal_space *s, uintptr_t addr)
 {
-	for (unsigned l = 1; l <= 2; l++) {
-		uint64_t *entry = space_entry(s, addr, l, NULL);
-		void *table;
+	uint64_t *entry = space_entry(s, addr, 1, NULL);
+	void *table;
 
-		if (entry == NULL || (*entry & (PTE_V | PTE_LEAF)) != PTE_V)
-			continue;
-		table = hal_kaddr(pte_paddr(*entry));
-		if (!table_is_empty(table, pte_index(addr, l - 1)))
-			return;
-		*entry = 0;
-		s->near_number = NO_TABLE;
-		s->give(s->ctx, table);
-	}
+	if (entry == NULL || (*entry & (PTE_V | PTE_LEAF)) != PTE_V)
+		return;
+	table = hal_kaddr(pte_paddr(*entry));
+	if (!table_is_empty(table, pte_index(addr, 0)))
+		return;
+	*entry = 0;
+	s->near_number = NO_TABLE;
+	s->give(s->ctx, table);
 }
 
 int
@@ -439,7 +440,7 @@ hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
 		*entry = 0;
 		addr += (uintptr_t)1 << (12 + 9 * level);
 		if (addr == end || (addr & reach) == 0)
-			drop_tables(s, at);
+			drop_table(s, at);
 	}
 	return 0;
 }
@@ -566,6 +567,8 @@ hal_zero_pages(void *kernel, size_t bytes)
 {
 	uint64_t *p = kernel;
 
-	for (const uint64_t *end = p + bytes / sizeof(*p); p < end; p += 8)
+	for (const uint64_t *end = p + bytes / sizeof(*p); p < end; p += 16) {
 		p[0] = p[1] = p[2] = p[3] = p[4] = p[5] = p[6] = p[7] = 0;
+		p[8] = p[9] = p[10] = p[11] = p[12] = p[13] = p[14] = p[15] = 0;
+	}
 }

@@ -63,9 +63,10 @@ int hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, i
 /*
  * Remove mappings, or change their protection below the maximum of each (-E_ACCES); every page must
  * be mapped (-E_INVAL). `count` is in pages of the small size; a large page must lie inside the
- * range as a whole (-E_INVAL). An error changes nothing. hal_unmap gives tables back that it leaves
- * empty. TLBs are the caller's affair. -E_NOMEM: a host has no room to split its own mappings;
- * hal_unmap does not fail so where hal_unmap_ready has succeeded for a range around it.
+ * range as a whole (-E_INVAL). An error changes nothing. hal_unmap gives the tables of small pages
+ * back that it leaves empty; those above them may stay until the space ends. TLBs are the caller's
+ * affair. -E_NOMEM: a host has no room to split its own mappings; hal_unmap does not fail so where
+ * hal_unmap_ready has succeeded for a range around it.
  */
 int hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_unmap(struct hal_space *s, uintptr_t addr, size_t count);
