@@ -7,7 +7,8 @@ import sys
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TOOLS)
-sys.path[:0] = [TOOLS, os.path.join(TOOLS, "front")]
+sys.path.insert(0, TOOLS)
+import rooms  # noqa: E402,F401
 
 import install  # noqa: E402
 import manpages  # noqa: E402

@@ -16,7 +16,8 @@ import numpy as np
 from scipy import ndimage
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tools", "front"))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import rooms  # noqa: E402,F401
 import patience  # noqa: E402
 
 MACHINES = {"hosted": "hosted-4x4", "riscv64": "riscv-4x4"}

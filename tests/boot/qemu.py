@@ -13,7 +13,8 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import rooms  # noqa: E402,F401
 import bootrec  # noqa: E402
 import machine as machines  # noqa: E402
 import patience  # noqa: E402

@@ -14,7 +14,6 @@ import tempfile
 import qemu
 from test_boot import ICOUNT, main
 
-sys.path.insert(0, os.path.join(qemu.ROOT, "tools", "front"))
 import spans  # noqa: E402
 
 LOCAL_MAX, REMOTE_MAX, MESSAGE_MAX = 100, 300, 100

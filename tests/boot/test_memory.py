@@ -16,7 +16,6 @@ import tempfile
 import qemu
 from test_boot import main
 
-sys.path.insert(0, os.path.join(qemu.ROOT, "tools", "front"))
 import bootrec  # noqa: E402
 import machine as machines  # noqa: E402
 import patience  # noqa: E402

@@ -11,7 +11,6 @@ import tempfile
 import qemu
 from test_boot import main
 
-sys.path.insert(0, os.path.join(qemu.ROOT, "tools", "front"))
 import patience  # noqa: E402
 import setup  # noqa: E402
 

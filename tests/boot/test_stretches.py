@@ -14,7 +14,6 @@ import tempfile
 import qemu
 from test_boot import ICOUNT, main
 
-sys.path.insert(0, os.path.join(qemu.ROOT, "tools", "front"))
 import elf  # noqa: E402
 import patience  # noqa: E402
 import stretches  # noqa: E402

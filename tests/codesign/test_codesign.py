@@ -13,7 +13,8 @@ import tempfile
 import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import rooms  # noqa: E402,F401
 from codesign import (
     asic, coherence, cycles, instructions, kept, measure, network, replay, rtl, rtlbench, space,
     store, study, synth

@@ -17,8 +17,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front"),
-                os.path.join(ROOT, "tests", "kernel")]
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests", "kernel")]
+import rooms  # noqa: E402,F401
 import boot  # noqa: E402
 
 MACHINES = ((1, 4, "KC"), (1, 2, "TC"), (1, 4, "TC"))

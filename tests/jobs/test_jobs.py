@@ -11,8 +11,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front"),
-                os.path.join(ROOT, "tests", "process")]
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests", "process")]
+import rooms  # noqa: E402,F401
 import patience  # noqa: E402
 import setup  # noqa: E402
 import wrapper  # noqa: E402

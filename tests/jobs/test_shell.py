@@ -9,7 +9,8 @@ import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import rooms  # noqa: E402,F401
 import patience  # noqa: E402
 import shell  # noqa: E402
 from test_jobs import PATIENCE_S, Wrong, main  # noqa: E402

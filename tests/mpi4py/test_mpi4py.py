@@ -18,7 +18,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front"), os.path.join(ROOT, "mpi", "tools")]
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "mpi", "tools")]
+import rooms  # noqa: E402,F401
 import dump  # noqa: E402
 import install  # noqa: E402
 import patience  # noqa: E402

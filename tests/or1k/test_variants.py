@@ -7,7 +7,8 @@ import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import rooms  # noqa: E402,F401
 import setup  # noqa: E402
 setup.ensure("hw")
 from rtl import config, kernels, programs  # noqa: E402

@@ -18,7 +18,8 @@ import tomllib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import rooms  # noqa: E402,F401
 import install  # noqa: E402
 import setup  # noqa: E402
 import suite  # noqa: E402

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from checks import (conditionals, decisions, kernel_data, layering, layout, originals, papers, porting, sizes,
-                    source, tiers, triads)
+from checks import (conditionals, decisions, kernel_data, layering, layout, modules, originals, papers, porting,
+                    sizes, source, tiers, triads)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEAD = "/* SPDX-License-Identifier: MIT */\n"
@@ -48,13 +48,27 @@ def test_a_relative_path_into_another_room_is_refused(tree):
     assert "by a relative path" in layering.check(tree("base/a.c", '#include "../kernel/k.h"\n'))[0]
 
 
-def test_no_tier_reaches_itself_through_those_below_it():
+@pytest.mark.parametrize("below", [tiers.TIERS, modules.BELOW])
+def test_no_tier_reaches_itself_through_those_below_it(below):
     def reach(tier, seen):
         assert tier not in seen, f"a circle: {seen}"
-        for below in tiers.TIERS[tier]:
-            reach(below, (*seen, tier))
-    for tier in tiers.TIERS:
+        for lower in below[tier]:
+            reach(lower, (*seen, tier))
+    for tier in below:
         reach(tier, ())
+
+
+@pytest.mark.parametrize("path, text, found", [
+    ("tools/run/a.py", "import b\nimport sys\n", []), ("tools/make/b.py", "import a\n", ["make imports a of run"]),
+    ("tools/b.py", "def f():\n    from a import g\n", ["tools imports a of run"]),
+    ("tools/make/b_test.py", "import a\n", []), ("tools/make/install.py", "import main\n", [])])
+def test_modules_import_what_lies_below_them(tree, path, text, found):
+    for room in filter(None, modules.BELOW):
+        tree(f"tools/{room}/{room}_module.py", "")
+    tree("tools/run/a.py", "")
+    tree("tools/cli/main.py", "")
+    problems = modules.check(tree(path, text))
+    assert [p.split(": ", 1)[1] for p in problems] == found
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import signal
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "front")]
+sys.path.insert(0, os.path.dirname(HERE))
+import rooms  # noqa: E402,F401
 from ui import say  # noqa: E402
 
 from codesign import (

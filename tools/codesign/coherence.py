@@ -16,8 +16,8 @@ import os
 import statistics
 import sys
 
-sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-                os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import rooms  # noqa: E402,F401
 from codesign import kept, measure, page, rtl, study  # noqa: E402
 from codesign.page import Cell, esc  # noqa: E402
 from codesign.rtlbench import LABEL  # noqa: E402

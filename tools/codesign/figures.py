@@ -10,7 +10,8 @@ import os
 import sys
 
 TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [TOOLS, os.path.join(TOOLS, "front")]
+sys.path.insert(0, TOOLS)
+import rooms  # noqa: E402,F401
 from codesign import (
     additive, better, coherence, compare, cycles, energy, gather, measure, network, paper, rtl,
     rtlbench

@@ -17,7 +17,8 @@ import sys
 import tempfile
 
 TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [TOOLS, os.path.join(TOOLS, "front")]
+sys.path.insert(0, TOOLS)
+import rooms  # noqa: E402,F401
 import builder  # noqa: E402
 import launch  # noqa: E402
 import or1k  # noqa: E402

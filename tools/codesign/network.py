@@ -18,8 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-                os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import rooms  # noqa: E402,F401
 from codesign import cycles, energy, kept, page, paper, rtl, study, synth  # noqa: E402
 from rtl import build, config  # noqa: E402
 

@@ -22,7 +22,8 @@ import os
 import sys
 
 TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [TOOLS, os.path.join(TOOLS, "front")]
+sys.path.insert(0, TOOLS)
+import rooms  # noqa: E402,F401
 import builder  # noqa: E402
 from codesign import cycles, kept, measure, rtl, study  # noqa: E402
 from rtl import config  # noqa: E402

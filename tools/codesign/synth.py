@@ -19,7 +19,8 @@ import sys
 import time
 
 _TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [_TOOLS, os.path.join(_TOOLS, "front")]
+sys.path.insert(0, _TOOLS)
+import rooms  # noqa: E402,F401
 import setup  # noqa: E402
 from codesign import rtl, space  # noqa: E402
 

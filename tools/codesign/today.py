@@ -14,7 +14,8 @@ import os
 import sys
 
 TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [TOOLS, os.path.join(TOOLS, "front")]
+sys.path.insert(0, TOOLS)
+import rooms  # noqa: E402,F401
 from codesign import cycles, freeze, kept, layout, measure, rtl, rtlbench, sources, study  # noqa: E402
 from rtl import config, programs  # noqa: E402
 from ui import Failure, Usage  # noqa: E402

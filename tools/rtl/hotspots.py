@@ -16,7 +16,8 @@ import os
 import sys
 
 _TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [_TOOLS, os.path.join(_TOOLS, "front")]
+sys.path.insert(0, _TOOLS)
+import rooms  # noqa: E402,F401
 
 import builder  # noqa: E402
 from rtl import config, programs  # noqa: E402

@@ -10,7 +10,8 @@ import re
 import sys
 
 _TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [_TOOLS, os.path.join(_TOOLS, "front")]
+sys.path.insert(0, _TOOLS)
+import rooms  # noqa: E402,F401
 
 from rtl import build, config, firmware, simulator  # noqa: E402
 

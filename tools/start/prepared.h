@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A prepared start: what the front command found out about a command line when it ran it, and what
- * that hangs on (tools/front/prepared.py writes it). Nothing of a program is in it but the
+ * that hangs on (tools/run/prepared.py writes it). Nothing of a program is in it but the
  * archive's headers: programs are read from where they lie, when they start.
  */
 #ifndef PREPARED_H

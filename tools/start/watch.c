@@ -65,7 +65,7 @@ become_front(const struct machine *m, const struct prepared *p, char **args)
 	size_t heads = sizeof(head) / sizeof(head[0]), count = 0;
 	char **argv;
 
-	snprintf(main_py, sizeof(main_py), "%s/tools/front/main.py", p->root);
+	snprintf(main_py, sizeof(main_py), "%s/tools/cli/main.py", p->root);
 	snprintf(pid, sizeof(pid), "%d", (int)m->pid);
 	snprintf(started, sizeof(started), "%" PRId64, m->started_ns);
 	snprintf(feed, sizeof(feed), "%d", m->feed[1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the personality says on the console besides plain text, to whoever reads the machine's
- * console (tools/front/streams.py):
+ * console (tools/run/streams.py):
  *
  *	DLE 'e' WRITER ';' TEXT DLE NL	text for standard error; WRITER: hex number of a thread of
  *					the machine

@@ -13,6 +13,7 @@ import pytest
 import launch
 import patience
 import results
+import rooms
 import run
 import setup
 import wrapper
@@ -91,11 +92,10 @@ def test_it_works_from_another_folder(tmp_path):
 
 
 def test_runs_path_imports_only_the_standard_library_and_little_of_it():
-    code = ("import sys; sys.path[:0] = sys.argv[1:]; import main, run, launch; "
+    code = ("import sys; sys.path.insert(0, sys.argv[1]); import rooms, main, run, launch; "
             "bad = [m for m in ('subprocess', 'argparse', 'hashlib', 'socket', 'numpy', 'asyncio') "
             "if m in sys.modules]; sys.exit(', '.join(bad) or 0)")
-    here = os.path.dirname(os.path.abspath(__file__))
-    p = subprocess.run([sys.executable, "-I", "-S", "-c", code, here, os.path.dirname(here)],
+    p = subprocess.run([sys.executable, "-I", "-S", "-c", code, rooms.TOOLS],
                        capture_output=True, text=True)
     assert p.returncode == 0, p.stderr
 
@@ -197,15 +197,15 @@ def wait_until(condition, seconds=10):
 SLEEPER = ("import os, subprocess, sys, time\np = subprocess.Popen(['sleep', '1000'])\n"
            "open(sys.argv[1], 'w').write(f'{os.getpid()} {p.pid}')\n"
            "time.sleep(1000)\n")
-DRIVER = ("import sys; sys.path[:0] = sys.argv[1:3]; import launch, main\n"
-          "launch.prepare = lambda job: [sys.executable, '-c', sys.argv[3], sys.argv[4]]\n"
-          "job = launch.Job(None, 'hosted', [])\njob.timeout_s = float(sys.argv[5])\n"
+DRIVER = ("import sys; sys.path.insert(0, sys.argv[1]); import rooms, launch, main\n"
+          "launch.prepare = lambda job: [sys.executable, '-c', sys.argv[2], sys.argv[3]]\n"
+          "job = launch.Job(None, 'hosted', [])\njob.timeout_s = float(sys.argv[4])\n"
           "main.dispatch = lambda argv: launch.run(job)\nsys.exit(main.main())\n")
 
 
 def start_sleeper(tmp_path, timeout_s=0):
-    here, pids = os.path.dirname(os.path.abspath(__file__)), tmp_path / "pids"
-    p = subprocess.Popen([sys.executable, "-I", "-c", DRIVER, here, os.path.dirname(here), SLEEPER,
+    pids = tmp_path / "pids"
+    p = subprocess.Popen([sys.executable, "-I", "-c", DRIVER, rooms.TOOLS, SLEEPER,
                           str(pids), str(timeout_s)],
                          stderr=subprocess.PIPE, text=True)
     assert wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 2)
@@ -220,16 +220,15 @@ def test_an_interrupt_ends_everything_that_was_started(tmp_path, sig):
     assert not any(lives(pid) for pid in pids)
 
 
-TESTS = ("import sys; sys.path[:0] = sys.argv[1:3]; import main, results\n"
-         "tasks = [results.program_task(f't{i}', ['sh', '-c', f'echo $$ > {sys.argv[3]}/{i}.part; "
-         "mv {sys.argv[3]}/{i}.part {sys.argv[3]}/{i}; sleep 1000']) for i in range(5)]\n"
+TESTS = ("import sys; sys.path.insert(0, sys.argv[1]); import rooms, main, results\n"
+         "tasks = [results.program_task(f't{i}', ['sh', '-c', f'echo $$ > {sys.argv[2]}/{i}.part; "
+         "mv {sys.argv[2]}/{i}.part {sys.argv[2]}/{i}; sleep 1000']) for i in range(5)]\n"
          "main.dispatch = lambda argv: results.run_all('testing', tasks)\nsys.exit(main.main())\n")
 
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_ends_every_test_that_runs_and_starts_no_other(tmp_path, sig):
-    here = os.path.dirname(os.path.abspath(__file__))
-    p = subprocess.Popen([sys.executable, "-I", "-c", TESTS, here, os.path.dirname(here), str(tmp_path)],
+    p = subprocess.Popen([sys.executable, "-I", "-c", TESTS, rooms.TOOLS, str(tmp_path)],
                          stderr=subprocess.PIPE, text=True)
     assert wait_until(lambda: len([n for n in os.listdir(tmp_path) if n.isdecimal()]) == results.JOBS)
     p.send_signal(sig)
@@ -245,7 +244,8 @@ EVERYWHERE = """
 import _thread, os, sys, time
 begun, pids, begin = [], [], _thread.start_new_thread
 _thread.start_new_thread = lambda *args: (begin(*args), begun.append(1))[0]
-sys.path[:0] = sys.argv[1:3]
+sys.path.insert(0, sys.argv[1])
+import rooms
 import results
 started = results.started
 results.started = lambda pid: (started(pid), pids.append(pid))
@@ -284,8 +284,7 @@ print(len(pids) > 2, sum(map(lives, pids)), len(results._groups))
 
 
 def test_an_interrupt_ends_every_test_wherever_it_comes():
-    here = os.path.dirname(os.path.abspath(__file__))
-    p = patience.run([sys.executable, "-I", "-c", EVERYWHERE, here, os.path.dirname(here)], 60, capture_output=True,
+    p = patience.run([sys.executable, "-I", "-c", EVERYWHERE, rooms.TOOLS], 60, capture_output=True,
                      text=True)
     assert (p.returncode, p.stdout) == (0, "True 0 0\n"), p.stdout + p.stderr[-2000:]
 
@@ -295,11 +294,12 @@ def test_an_interrupt_ends_every_test_wherever_it_comes():
 # error open. Each run is a fork.
 STARTS = """
 import os, select, signal, sys
-sys.path[:0] = sys.argv[1:3]
+sys.path.insert(0, sys.argv[1])
+import rooms
 import launch, main
 launch.prepare = lambda job: ['sleep', '5']
 launch._shared_memory = lambda *args: []
-job = launch.Job(None, sys.argv[3], [])
+job = launch.Job(None, sys.argv[2], [])
 job.reader = 0
 
 def run_interrupted_at(number):
@@ -337,10 +337,10 @@ print(number > 50, wrong)
 @pytest.mark.slow
 @pytest.mark.parametrize("port", ["hosted", "riscv64"])
 def test_an_interrupt_ends_a_machine_wherever_it_comes(tmp_path, port):
-    here, slow = os.path.dirname(os.path.abspath(__file__)), tmp_path / "setpriv"
+    slow = tmp_path / "setpriv"
     slow.write_text('#!/bin/sh\nsleep 1\nshift 2\nexec "$@"\n')
     slow.chmod(0o755)
-    p = patience.run([sys.executable, "-I", "-S", "-c", STARTS, here, os.path.dirname(here), port], 60,
+    p = patience.run([sys.executable, "-I", "-S", "-c", STARTS, rooms.TOOLS, port], 60,
                      stdin=subprocess.DEVNULL, capture_output=True, text=True,
                      env=dict(os.environ, PATH=f"{tmp_path}:{os.environ['PATH']}"))
     assert (p.returncode, p.stdout) == (0, "True []\n"), p.stdout + p.stderr[-2000:]
@@ -477,7 +477,7 @@ def test_a_standard_stream_that_is_closed_is_no_error(fd):
 
 
 def test_an_interrupt_while_modules_are_loaded_says_nothing():
-    main = os.path.join(os.path.dirname(os.path.abspath(__file__)), "main.py")
+    main = os.path.join(rooms.TOOLS, "cli", "main.py")
     slow = (
         "import sys, os, _signal\nclass Stop:\n    def find_spec(self, name, *rest):\n        if name == 'ui':\n       "
         "     os.kill(os.getpid(), 2)\n"

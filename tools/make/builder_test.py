@@ -17,10 +17,10 @@ import builder
 import lock
 import patience
 import programs
+import rooms
 import ui
 from ui import BUILD, ROOT
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 # three steps of `run`, and a program; GATE names a pipe: the second step is half done until
 # somebody writes into it
 MAKEFILE = r"""
@@ -38,12 +38,13 @@ $(O)/two: $(O)/one
 $(O)/three: $(O)/two
 """
 DRIVER = """
-import sys; sys.path[:0] = sys.argv[1:3]
-import ui; ui.ROOT, ui.BUILD = sys.argv[3], sys.argv[3] + "/build"
+import sys; sys.path.insert(0, sys.argv[1])
+import rooms
+import ui; ui.ROOT, ui.BUILD = sys.argv[2], sys.argv[2] + "/build"
 import builder, main, programs, setup
 setup.ensure = lambda level: None
 programs.names = lambda port: ["fn"]
-main.dispatch = lambda argv: eval(argv[3])
+main.dispatch = lambda argv: eval(argv[2])
 sys.exit(main.main())
 """
 
@@ -98,7 +99,7 @@ def fixture_tree(tmp_path):
 
 def start(tree, what, stderr=subprocess.PIPE, **env):
     """Somebody else's front command in that tree, which does `what`."""
-    argv = [sys.executable, "-I", "-c", DRIVER, HERE, os.path.dirname(HERE), str(tree), what]
+    argv = [sys.executable, "-I", "-c", DRIVER, rooms.TOOLS, str(tree), what]
     p = subprocess.Popen(argv, text=True, stdout=subprocess.DEVNULL, stderr=stderr,
                          env=dict(os.environ, **env), start_new_session=True)
     started.append(p)

@@ -100,7 +100,7 @@ def kill_all():
 
 
 def call(argv, timeout_s, env=None, cwd=None, dump=None):
-    """Run a program in its own process group; at the time limit (tools/front/patience.py) dump it
+    """Run a program in its own process group; at the time limit (tools/patience.py) dump it
     and end the whole group.
     """
     start = time.monotonic()

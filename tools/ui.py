@@ -4,7 +4,7 @@
 import os
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build")
 PORTS = ("hosted", "riscv64")              # everything runs there
 RUN_PORTS = PORTS + ("or1k",)               # or1k has no libc: programs that need none

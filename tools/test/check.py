@@ -11,8 +11,8 @@ import time
 import builder
 import results
 import setup
-from checks import (conditionals, decisions, kernel_data, layering, layout, originals, papers, porting, sizes,
-                    tiers, triads)
+from checks import (conditionals, decisions, kernel_data, layering, layout, modules, originals, papers, porting,
+                    sizes, tiers, triads)
 from ui import BUILD, ROOT, Usage, say
 
 HELP = """usage: ./atoll check [-v] [-jN]
@@ -127,6 +127,7 @@ def text_tasks():
     return [
         results.check_task("check.layering", lambda: layering.check(ROOT)),
         results.check_task("check.tiers", lambda: tiers.check(ROOT)),
+        results.check_task("check.modules", lambda: modules.check(ROOT)),
         results.check_task("check.sizes", lambda: sizes.check(ROOT)),
         results.check_task("check.conditionals", lambda: conditionals.check(ROOT)),
         results.check_task("check.layout", lambda: layout.check(ROOT)),

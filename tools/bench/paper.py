@@ -256,7 +256,7 @@ def main(argv):
         with open(o.json, "w", encoding="utf-8") as f:
             json.dump(rows, f, indent=1)
     if not o.quick:
-        script = os.path.join(ROOT, "tools", "front", "paperplot.py")
+        script = os.path.join(ROOT, "tools", "bench", "paperplot.py")
         subprocess.run([os.path.join(setup.VENV, "bin", "python3"), script, o.csv, o.plot], check=True)
     say(f"wrote {len(rows)} rows to {o.csv}" + ("" if o.quick else f", and {o.plot}"))
     return 0

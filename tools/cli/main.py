@@ -15,8 +15,9 @@ import os  # noqa: E402
 import signal  # noqa: E402
 import sys  # noqa: E402
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.dirname(HERE)]
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import rooms  # noqa: E402  (before those that lie in its folders)
 
 import held  # noqa: E402
 from ui import Failure, Usage, say  # noqa: E402
@@ -55,7 +56,7 @@ COMMANDS = {
 
 def available():
     """Commands whose module is there."""
-    return [c for c, m in COMMANDS.items() if os.path.exists(os.path.join(HERE, m + ".py"))]
+    return [c for c, m in COMMANDS.items() if rooms.path_of(m)]
 
 
 def dispatch(argv):

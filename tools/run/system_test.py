@@ -14,6 +14,7 @@ import time
 import pytest
 
 import patience
+import rooms
 import wrapper
 from ui import BUILD, ROOT
 
@@ -241,10 +242,9 @@ def test_output_that_finds_no_room_is_said_and_fails(source, port):
 @pytest.mark.parametrize("port", PORTS)
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_leaves_no_machine(source, port, sig):
-    code = ("import sys; sys.path[:0] = sys.argv[1:3]; import demo, main\n"
-            "main.dispatch = lambda argv: demo.run(sys.argv[3], sys.argv[4], 'hang')\nsys.exit(main.main())\n")
-    front = os.path.join(ROOT, "tools", "front")
-    p = subprocess.Popen([sys.executable, "-I", "-c", code, front, os.path.dirname(front), port,
+    code = ("import sys; sys.path.insert(0, sys.argv[1]); import rooms, demo, main\n"
+            "main.dispatch = lambda argv: demo.run(sys.argv[2], sys.argv[3], 'hang')\nsys.exit(main.main())\n")
+    p = subprocess.Popen([sys.executable, "-I", "-c", code, rooms.TOOLS, port,
                           str(source)], stderr=subprocess.PIPE, text=True)
     assert patience.until(lambda: machine_of(p), 60)
     machine = machine_of(p)
