@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define AT_ATOLL 0x41544f4c		/* auxiliary vector type */
-#define STARTUP_VERSION 2
+#define STARTUP_VERSION 3
 #define NO_PORTS 0			/* value of base_port */
 
 /* mapping policies (002 5.8) */
@@ -41,8 +41,8 @@ struct startup {
 	uint32_t local_rank;		/* 0 .. local_ranks-1 inside this cluster */
 	uint32_t local_ranks;
 	/*
-	 * The rank with local number i owns mailbox and portal port base_port + i. NO_PORTS: none
-	 * does, because the job lives in one cluster and has more ranks than that has ports.
+	 * The rank with local number i of this cluster owns mailbox and portal port base_port + i.
+	 * NO_PORTS: none does, because the job lives in one cluster.
 	 */
 	uint32_t base_port;
 	/* memory of a cluster per rank where that is least, the same for all ranks; 0: not known */
@@ -57,6 +57,17 @@ struct startup {
 	uint64_t control;
 	int32_t device;			/* handle of the device that a server drives; 0: none */
 	uint32_t device_class;		/* servers/device/protocol.h */
+	/* address of struct job_part[clusters]; 0: the job lives in one cluster */
+	uint64_t parts;
+};
+
+/*
+ * A cluster's part of a job: its rank with local number i listens at base_port + i, and what they
+ * send comes with this badge. Zeros: the cluster has none.
+ */
+struct job_part {
+	uint16_t base_port;
+	uint16_t badge;
 };
 
 /*

@@ -31,7 +31,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # the limits and the boot record, where C has them
 C = cheader.Header(*(os.path.join(ROOT, *path.split("/")) for path in (
     "abi/limits.abi.h", "abi/boot.h", "abi/window.abi.h", "kernel/cluster.h",
-    "user/include/atoll/personality.h", "servers/proc/agent.h")))
+    "user/include/atoll/personality.h", "servers/proc/part.h")))
 THREADS_OF_SERVERS = 32                                         # left to servers and to threads that programs start
 PORTS = ("hosted", "riscv64", "or1k")
 DEFAULT_PORTS = ("hosted", "riscv64")

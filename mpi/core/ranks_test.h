@@ -31,6 +31,7 @@
 #define TEST_PORTS 64
 #define TEST_CLUSTERS 8
 #define TEST_BASE_PORT 8
+#define TEST_BADGE 16
 #define TEST_AREA_BYTES (64u << 20)
 
 struct test_thread {
@@ -71,6 +72,7 @@ static struct {
 	struct test_port port[TEST_CLUSTERS][TEST_PORTS];
 	struct event_page events[TEST_CLUSTERS];
 	struct placement placement[TEST_THREADS_MAX];
+	struct job_part parts[TEST_CLUSTERS];
 	unsigned cores;			/* that each cluster claims to have */
 	bool dead[TEST_CLUSTERS];
 	struct test_handles mailboxes[TEST_CLUSTERS];
@@ -421,7 +423,6 @@ kmailbox_read(int id, int source, void *msg, void *sender)
 	long found = -E_AGAIN;
 
 	(void)source;
-	(void)sender;
 	pthread_mutex_lock(&test_os.lock);
 	for (int i = 0; i < TEST_CLUSTERS && found < 0; i++) {
 		struct test_slot *s = &p->slot[i];
@@ -433,6 +434,7 @@ kmailbox_read(int id, int source, void *msg, void *sender)
 		for (int tid = 0; s->missed && tid < test_os.threads; tid++)
 			test_wake_locked(tid);
 		s->missed = false;
+		*(struct mail_sender *)sender = (struct mail_sender){(uint32_t)i, TEST_BADGE};
 		found = i;
 	}
 	pthread_mutex_unlock(&test_os.lock);
@@ -543,6 +545,7 @@ test_fill_startup(const struct test_job *job, unsigned rank)
 		.base_port = TEST_BASE_PORT, .shared = (uintptr_t)job->area[cluster],
 			.shared_bytes = job->area_bytes,
 		.placement = (uintptr_t)test_os.placement,
+		.parts = (uintptr_t)test_os.parts,
 	};
 }
 
@@ -571,6 +574,7 @@ job_run(unsigned ranks, unsigned per_cluster, size_t area_bytes, void (*body)(vo
 	memset(test_os.mailboxes, 0, sizeof(test_os.mailboxes));
 	test_os.threads = 0;
 	for (unsigned i = 0; i * per_cluster < ranks; i++) {
+		test_os.parts[i] = (struct job_part){TEST_BASE_PORT, TEST_BADGE};
 		/*
 		 * not malloc: sanitizers keep books on all its bytes, of which hardly any are used
 		 */

@@ -33,10 +33,10 @@ offer_free(struct tree *t, struct offer *o)
 
 /* Copies of handles, in their order: the last one is put in front first. */
 static void
-offer_fill(struct tree *t, struct offer *o, const uint32_t *numbers, uint32_t count)
+offer_fill(struct tree *t, struct offer *o, const struct offer_what *what)
 {
-	while (count-- > 0) {
-		struct handle *from = handle_find(t, o->owner, numbers[count]);
+	for (uint32_t i = what->count; i-- > 0;) {
+		struct handle *from = handle_find(t, o->owner, what->numbers[i]);
 		struct handle *h = handle_open(t, o->owner,
 			&t->description[from->description]);
 
@@ -48,25 +48,25 @@ offer_fill(struct tree *t, struct offer *o, const uint32_t *numbers, uint32_t co
 }
 
 int
-offer_make(struct tree *t, uint32_t client, const uint32_t *numbers, uint32_t count,
-	uint64_t *token)
+offer_make(struct tree *t, uint32_t client, const struct offer_what *what, uint64_t *token)
 {
 	struct offer *o = offer_find_free(t);
-	int wrong = handle_check_room(t, client, count);
+	int wrong = handle_check_room(t, client, what->count);
 
-	if (count == 0 || count > FILE_OFFER_MAX)
+	if (what->count == 0 || what->count > FILE_OFFER_MAX)
 		return -E_INVAL;
-	for (uint32_t i = 0; i < count; i++)
-		if (handle_find(t, client, numbers[i]) == NULL)
+	for (uint32_t i = 0; i < what->count; i++)
+		if (handle_find(t, client, what->numbers[i]) == NULL)
 			return -E_BADF;
 	if (wrong != 0)
 		return wrong;
 	if (o == NULL || t->offers_of[client] == OFFERS_OF_CLIENT_MAX)
 		return -E_NOSPC;
 	tokens_stir(&t->tokens, time_now());
-	*o = (struct offer){.owner = (uint16_t)client, .token = tokens_next(&t->tokens)};
+	*o = (struct offer){.owner = (uint16_t)client, .token = tokens_next(&t->tokens),
+		.is_kept = what->is_kept};
 	t->offers_of[client]++;
-	offer_fill(t, o, numbers, count);
+	offer_fill(t, o, what);
 	*token = o->token;
 	return 0;
 }
@@ -80,17 +80,12 @@ claimed_of(const struct tree *t, const struct handle *h)
 		d->flags};
 }
 
-int
-offer_claim(struct tree *t, uint32_t client, uint64_t token, struct file_claimed *claimed,
-	uint32_t *count)
+/* An offer that is used up: its handles are the client's from now on. */
+static void
+offer_hand_over(struct tree *t, uint32_t client, struct offer *o, struct file_claimed *claimed)
 {
-	struct offer *o = offer_find(t, token);
 	uint32_t i, at;
 
-	if (o == NULL)
-		return -E_NOENT;
-	if (client != o->owner && t->handles_of[client] + o->handles > HANDLES_OF_CLIENT_MAX)
-		return -E_MFILE;
 	for (i = 0, at = o->first; i < o->handles; i++, at = t->handle[at].next) {
 		struct handle *h = &t->handle[at];
 
@@ -100,8 +95,37 @@ offer_claim(struct tree *t, uint32_t client, uint64_t token, struct file_claimed
 	}
 	t->handles_of[o->owner] = (uint16_t)(t->handles_of[o->owner] - i);
 	t->handles_of[client] = (uint16_t)(t->handles_of[client] + i);
-	*count = i;
 	offer_free(t, o);
+}
+
+static void
+offer_copy(struct tree *t, uint32_t client, const struct offer *o, struct file_claimed *claimed)
+{
+	uint32_t i, at;
+
+	for (i = 0, at = o->first; i < o->handles; i++, at = t->handle[at].next)
+		claimed[i] = claimed_of(t, handle_open(t, client,
+			&t->description[t->handle[at].description]));
+}
+
+int
+offer_claim(struct tree *t, uint32_t client, uint64_t token, struct file_claimed *claimed,
+	uint32_t *count)
+{
+	struct offer *o = offer_find(t, token);
+	bool is_more = o != NULL && (o->is_kept || client != o->owner);
+	int wrong;
+
+	if (o == NULL)
+		return -E_NOENT;
+	wrong = is_more ? handle_check_room(t, client, o->handles) : 0;
+	if (wrong == -E_MFILE || (wrong != 0 && o->is_kept))
+		return wrong;
+	*count = o->handles;
+	if (o->is_kept)
+		offer_copy(t, client, o, claimed);
+	else
+		offer_hand_over(t, client, o, claimed);
 	return 0;
 }
 

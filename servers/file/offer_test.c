@@ -83,6 +83,34 @@ TEST(an_offset_is_shared_by_who_claims)
 	expect_sound();
 }
 
+TEST(who_claims_what_is_kept_gets_copies)
+{
+	uint32_t h, copy[2];
+	uint64_t token;
+
+	reset();
+	h = opened("f", FILE_CREATE | FILE_WRITABLE);
+	token = asked(1, (struct file_request){.op = FILE_OFFER, .arg = 1, .more = FILE_KEPT}, &h,
+		sizeof(h)).value;
+	for (uint32_t client = 2; client < 4; client++) {
+		expect_eq(on_token(FILE_CLAIM, client, token).count, 1);
+		copy[client - 2] = claimed(0);
+		on_handle(FILE_WRITE, client, copy[client - 2], FILE_AT_OFFSET, 4);
+	}
+	expect_eq(place(1, h), 8);
+	/* whose it is may claim it, too */
+	expect_eq(on_token(FILE_CLAIM, 1, token).count, 1);
+	expect_eq(t.handles_of[1], 3);
+	/* it ends with its client; the copies stay */
+	file_forget(&t, 1);
+	expect_eq(on_token(FILE_CLAIM, 2, token).error, -E_NOENT);
+	expect_eq(place(3, copy[1]), 8);
+	expect_eq(t.handles, 2);
+	file_forget(&t, 2);
+	file_forget(&t, 3);
+	expect_eq(t.handles, 0);
+}
+
 TEST(an_offer_ends_with_its_client_or_when_that_says_so)
 {
 	uint64_t token;
@@ -323,6 +351,7 @@ int
 main(void)
 {
 	RUN(an_offset_is_shared_by_who_claims);
+	RUN(who_claims_what_is_kept_gets_copies);
 	RUN(an_offer_ends_with_its_client_or_when_that_says_so);
 	RUN(what_is_no_offer_changes_nothing);
 	RUN(offers_and_handles_have_limits);

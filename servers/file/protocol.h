@@ -75,12 +75,12 @@ enum file_op {
 	FILE_SET_FLAGS = 13,
 	/*
 	 * Give the descriptions of handles away, for whoever knows the token: arg: how many, and as
-	 * many numbers in the place of the path -> value: token
+	 * many numbers in the place of the path, more: FILE_KEPT or 0 -> value: token
 	 */
 	FILE_OFFER = 14,
 	/*
 	 * offset: token -> count, and as many struct file_claimed, in the order of the offer. The
-	 * offer is used up then.
+	 * offer is used up then; a kept one ends when it is withdrawn, or with its client.
 	 */
 	FILE_CLAIM = 15,
 	FILE_WITHDRAW = 16,	/* offset: token of an own offer, which ends */
@@ -181,6 +181,7 @@ struct file_status {
 #define FILE_MODE_FIRST 0755		/* of what is there from the start */
 
 #define FILE_OFFER_MAX 128		/* handles in one offer */
+#define FILE_KEPT 1			/* FILE_OFFER: several may claim it */
 
 #define FILE_HEAD offsetof(struct file_request, path)
 

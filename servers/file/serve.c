@@ -401,7 +401,8 @@ serve_offer(struct serving *s)
 	if (count > FILE_OFFER_MAX)
 		return -E_INVAL;
 	memcpy(numbers, s->data, count * sizeof(numbers[0]));
-	return offer_make(s->t, s->client, numbers, count, &s->reply->value);
+	return offer_make(s->t, s->client, &(struct offer_what){numbers, count,
+		(s->r->more & FILE_KEPT) != 0}, &s->reply->value);
 }
 
 static int

@@ -73,6 +73,7 @@ struct offer {
 	uint16_t owner;
 	uint16_t handles;
 	uint16_t first;
+	bool is_kept;			/* who claims it gets copies */
 };
 
 enum pipe_end { PIPE_READ, PIPE_WRITE };
@@ -166,12 +167,17 @@ void handle_close(struct tree *t, struct handle *h);
  * Offer the descriptions of so many handles of a client. 0; -E_INVAL, -E_BADF: the numbers;
  * -E_NOSPC: too many offers; or as handle_check_room.
  */
-int offer_make(struct tree *t, uint32_t client, const uint32_t *numbers, uint32_t count,
-	uint64_t *token);
+struct offer_what {
+	const uint32_t *numbers;
+	uint32_t count;
+	bool is_kept;
+};
+int offer_make(struct tree *t, uint32_t client, const struct offer_what *what, uint64_t *token);
 
 /*
- * The handles of an offer become a client's, *count of them, which `claimed` has room for. 0;
- * -E_NOENT: no such offer; -E_MFILE: the client has too many.
+ * The handles of an offer become a client's, *count of them, which `claimed` has room for; of one
+ * that is kept it gets copies. 0; -E_NOENT: no such offer; -E_MFILE: the client has too many;
+ * -FILE_ENFILE.
  */
 int offer_claim(struct tree *t, uint32_t client, uint64_t token, struct file_claimed *claimed,
 	uint32_t *count);

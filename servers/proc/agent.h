@@ -13,6 +13,7 @@
 #include <servers/proc/family.h>
 #include <servers/proc/job.h>
 #include <servers/proc/load.h>
+#include <servers/proc/part.h>
 #include <servers/proc/place.h>
 #include <servers/proc/protocol.h>
 #include <servers/proc/stack.h>
@@ -22,29 +23,6 @@ struct job_plan {
 	struct job job;
 	struct placement place[JOB_RANKS_MAX];
 	uint32_t counts[CLUSTERS_MAX];
-};
-
-#define BASE_PORT 8			/* first port of a rank; those below it are well known */
-
-/* A rank of this cluster. */
-struct part_rank {
-	uint64_t base;			/* of its image */
-	uint64_t sp;			/* where its stack pointer starts */
-	uint32_t rank;			/* its number in the job */
-};
-
-/* The running part of a cluster. */
-struct part {
-	uint32_t job;			/* 0: there has been none */
-	uint32_t ranks;			/* of this cluster */
-	int proc;			/* -1: none */
-	/* it could not be started; the ranks that run are being ended */
-	bool has_failed;
-	/* its only rank has become another program: `rank` and `control` are gone */
-	bool is_replaced;
-	struct image image;
-	struct window control;		/* struct job_control, then the placement table */
-	struct part_rank *rank;		/* [ranks] */
 };
 
 /* What is still to be said. */
@@ -82,15 +60,14 @@ struct agent {
 	struct family family;
 };
 
-/* What a program begins with besides its startup record. */
-struct words {
-	struct text program;		/* argv[0] */
-	const struct text *arg, *env;	/* argv[1] and so on */
-	uint32_t args, envs;
-};
-
 /* Read etc/job and place its ranks. 0 or -E_NAME; with `is_loud` the reason goes to the console. */
 int job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_loud);
+
+/*
+ * Cores of a cluster on which ranks run. Without cluster lines every cluster takes part, as if all
+ * its cores but the first ran ranks.
+ */
+uint32_t job_cores(const struct job *j, const struct cluster_info *here, uint32_t cluster);
 
 /* Mailbox and portal ports that a cluster has for ranks, from BASE_PORT on. */
 uint32_t job_ports(const struct cluster_info *here);
@@ -104,22 +81,6 @@ void agent_start(struct agent *a, uint32_t job);
 
 /* End them. */
 void agent_kill(struct agent *a, int status);
-
-/*
- * Write the stack that a program begins with: its words and its startup record. 0 or -E_NAME;
- * `place` says where it begins.
- */
-int agent_fill_stack(struct copy *c, const struct image *im, const struct words *w,
-	struct startup *s, struct stack_place *place);
-
-/*
- * A page of the process's own, in which the kernel counts what comes to it: at *addr. 0 or
- * -E_NAME.
- */
-long agent_make_events(int proc, uint64_t page_bytes, uint64_t *addr);
-
-/* Bytes of a share of the cluster's free memory. */
-uint64_t agent_share_of_memory(uint64_t divisor, uint64_t page_bytes);
 
 /* The cores, and no more than the limits, that the job's processes have here. 0 or -E_NAME. */
 long agent_limit_process(const struct agent *a, int proc);
@@ -135,9 +96,6 @@ void agent_start_devices(struct agent *a, struct server *servers);
 
 /* A job is over in all clusters: they forget what it had open. */
 void agent_forget_devices(const struct server *servers, uint32_t badge);
-
-/* Give the part's memory in this process back. */
-void agent_part_close(struct part *p);
 
 /* The part's only rank has become another program, in that process. The caller ends its old one. */
 void agent_replace(struct agent *a, int proc);

@@ -9,6 +9,7 @@
 #include <servers/proc/child.h>
 #include <servers/proc/images.h>
 #include <servers/proc/personality.h>
+#include <servers/proc/ranks.h>
 
 #define FILES "files/"		/* of the archive, that programs find in the root */
 #define NOW 0			/* as a deadline: ask without waiting */
@@ -76,7 +77,7 @@ make_surroundings(struct birth *b)
 	long result = make_control(b);
 
 	if (result == 0)
-		result = agent_make_events(b->proc, page, &b->startup.events);
+		result = part_make_events(b->proc, page, &b->startup.events);
 	b->startup.shared_bytes = page_up(b, SHARED_BYTES);
 	if (result >= 0)
 		result = kmem_alloc(b->proc, b->startup.shared_bytes,
@@ -90,7 +91,7 @@ make_surroundings(struct birth *b)
 static uint64_t
 lazy_stack(const struct birth *b)
 {
-	uint64_t page = b->a->here.page_bytes, share = agent_share_of_memory(STACK_PART, page);
+	uint64_t page = b->a->here.page_bytes, share = part_share_of_memory(STACK_PART, page);
 
 	share = share < STACK_LEAST ? STACK_LEAST : share > STACK_MOST ? STACK_MOST : share;
 	return page_up(b, share);
@@ -101,7 +102,7 @@ static int
 fill_stack(struct birth *b, struct copy *c, uint64_t *sp)
 {
 	struct stack_place place;
-	int result = agent_fill_stack(c, b->image, &b->q->words, &b->startup, &place);
+	int result = part_fill_stack(c, b->image, &b->q->words, &b->startup, &place);
 
 	*sp = place.sp;
 	control_of(b)->rank[0] = (struct job_rank){.stack_first = c->stack - c->lazy_bytes,
@@ -118,9 +119,8 @@ start(const struct birth *b, const struct copy *c, uint64_t sp)
 	return kproc_start(b->proc, &ctx, ANY_CORE);
 }
 
-/* A new process is the member's from now on. */
-static long
-admit(struct agent *a, const struct member *m, int proc)
+long
+child_admit(struct agent *a, const struct member *m, int proc)
 {
 	long result = kevent_bind(EVENT_PROC, proc, BIT_CHILD);
 
@@ -134,7 +134,7 @@ make_process(struct birth *b)
 {
 	struct copy c = {.stack_bytes = page_up(b, STACK_TOP), .lazy_bytes = lazy_stack(b)};
 	uint64_t sp = 0;
-	long result = admit(b->a, b->member, b->proc);
+	long result = child_admit(b->a, b->member, b->proc);
 
 	if (result >= 0)
 		result = copy_make(&c, b->image, b->proc);
@@ -151,8 +151,8 @@ make_process(struct birth *b)
 	return result;
 }
 
-static void
-name_member(struct member *m, const char *path)
+void
+child_name(struct member *m, const char *path)
 {
 	const char *name = path;
 
@@ -162,18 +162,18 @@ name_member(struct member *m, const char *path)
 	str_copy(m->name, sizeof(m->name), name);
 }
 
-/* A program of the boot archive: under its name there, or as programs see it (`run --file`). */
-static int
-find_image(const char *path, struct image **image)
+int
+child_find_image(const char *path, struct image **image)
 {
 	char name[IMAGE_NAME_MAX + 1];
 	int result = images_get(path, image);
 
-	if (result != -E_NOENT || str_len(path) > IMAGE_NAME_MAX - str_len(FILES))
-		return result;
-	str_copy(name, sizeof(name), FILES);
-	str_copy(name + str_len(FILES), sizeof(name) - str_len(FILES), path);
-	return images_get(name, image);
+	if (result == -E_NOENT && str_len(path) <= IMAGE_NAME_MAX - str_len(FILES)) {
+		str_copy(name, sizeof(name), FILES);
+		str_copy(name + str_len(FILES), sizeof(name) - str_len(FILES), path);
+		result = images_get(name, image);
+	}
+	return result == -E_INVAL ? -PROCESS_ENOEXEC : result;
 }
 
 static int
@@ -185,7 +185,7 @@ try_start(struct agent *a, struct member *m, const struct spawn *q)
 			.gate = own->gate, .cluster = a->here.cluster, .job = m->job, .ranks = 1,
 			.policy = MAP_COMPACT, .local_ranks = 1, .base_port = NO_PORTS}};
 	long result = q->brought != NULL ? brought_open(q->brought, &b.image) :
-		find_image(q->path, &b.image);
+		child_find_image(q->path, &b.image);
 
 	if (result != 0)
 		return result == -E_INVAL ? -PROCESS_ENOEXEC : (int)result;
@@ -201,7 +201,7 @@ try_start(struct agent *a, struct member *m, const struct spawn *q)
 		return (int)result;
 	}
 	m->proc = b.proc;
-	name_member(m, q->path);
+	child_name(m, q->path);
 	return 0;
 }
 
@@ -220,7 +220,7 @@ try_form(struct agent *a, struct member *m, int parent)
 
 	if (proc < 0)
 		return (int)proc;
-	result = admit(a, m, (int)proc);
+	result = child_admit(a, m, (int)proc);
 	if (result >= 0)
 		result = khandle_duplicate((int)proc, parent, RIGHT_WRITE);
 	if (result < 0)
@@ -239,11 +239,12 @@ child_form(struct agent *a, struct member *m, int parent)
 }
 
 void
-child_end_forming(struct agent *a, const struct member *parent)
+child_end_bound(struct agent *a, const struct member *parent)
 {
+	const struct mail_sender who = {a->here.cluster, parent->badge};
 	struct member *m = a->family.member;
 
-	while ((m = family_forming(&a->family, m, parent)) != NULL)
+	while ((m = family_bound(&a->family, m, &who)) != NULL)
 		kproc_kill(m++->proc, 0);
 }
 
@@ -258,8 +259,11 @@ child_reap(struct agent *a,
 
 		if (m->state != MEMBER_RUNS || m->is_part || kproc_wait(m->proc, &status, NOW) < 0)
 			continue;
-		khandle_close(m->proc);
-		child_end_forming(a, m);
+		if (m->part != NULL)
+			ranks_end(a, m, &status);
+		else
+			khandle_close(m->proc);
+		child_end_bound(a, m);
 		family_end(&a->family, m, &status);
 		ended(m, &parent);
 	}

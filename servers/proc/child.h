@@ -33,8 +33,16 @@ int child_start(struct agent *a, struct member *m, const struct spawn *q);
  */
 int child_form(struct agent *a, struct member *m, int parent);
 
-/* A process becomes another program, or has ended: those that it is still making end. */
-void child_end_forming(struct agent *a, const struct member *parent);
+/*
+ * What starting takes: a program of the boot archive, under its name there, or as programs see it
+ * (`run --file`); a new process is the member's from now on; and its name.
+ */
+int child_find_image(const char *path, struct image **image);
+long child_admit(struct agent *a, const struct member *m, int proc);
+void child_name(struct member *m, const char *path);
+
+/* A process becomes another program, or has ended: those that are bound to it end. */
+void child_end_bound(struct agent *a, const struct member *parent);
 
 /*
  * Processes may have ended (BIT_CHILD): what has is noted in the family. `ended` is called for each

@@ -61,16 +61,15 @@ text_put_list(struct writer *w, char *const *list)
 	return n;
 }
 
-int
-process_spawn(struct channel *ch, const struct process_spawn *what)
+/* Write a request for a program where it is sent, and `more` behind it. 0; -E_AGAIN; -E_2BIG. */
+static int
+send_program(struct channel *ch, uint32_t op, const struct process_spawn *what,
+	struct service_part more)
 {
-	struct process_request q = {.op = PROCESS_SPAWN, .flags = what->flags,
+	struct process_request q = {.op = op, .flags = what->flags,
 		.inherit_bytes = what->inherit_bytes};
 	unsigned char *place = channel_place(ch);
-	struct process_reply r;
-	const struct service_part answer[2] = {{&r, sizeof(r)}, {NULL, 0}};
 	struct writer w = {.at = place + sizeof(q)};
-	int result;
 
 	if (place == NULL)
 		return -E_AGAIN;
@@ -79,12 +78,31 @@ process_spawn(struct channel *ch, const struct process_spawn *what)
 	q.envs = text_put_list(&w, what->envs);
 	q.text_bytes = w.used;
 	text_put(&w, what->inherit, what->inherit_bytes);
+	text_put(&w, more.at, more.bytes);
 	if (w.is_full)
 		return -E_2BIG;
 	memcpy(place, &q, sizeof(q));
 	channel_put(ch, (uint32_t)sizeof(q) + w.used);
-	result = service_receive(ch, answer);
-	return result < 0 ? result : r.error < 0 ? r.error : r.pid;
+	return 0;
+}
+
+/* The pid, or an error, of an answer that is to come. */
+static int
+process_receive(struct channel *ch, struct process_reply *r)
+{
+	const struct service_part answer[2] = {{r, sizeof(*r)}, {NULL, 0}};
+	int result = service_receive(ch, answer);
+
+	return result < 0 ? result : r->error < 0 ? r->error : r->pid;
+}
+
+int
+process_spawn(struct channel *ch, const struct process_spawn *what)
+{
+	int result = send_program(ch, PROCESS_SPAWN, what, (struct service_part){NULL, 0});
+	struct process_reply r;
+
+	return result < 0 ? result : process_receive(ch, &r);
 }
 
 int
@@ -155,10 +173,77 @@ process_start(struct channel *ch, int pid, uint32_t flags, const struct process_
 	const struct service_part request[2] = {{(void *)(uintptr_t)&q, sizeof(q)},
 		{(void *)(uintptr_t)entry, sizeof(*entry)}};
 	struct process_reply r;
-	const struct service_part answer[2] = {{&r, sizeof(r)}, {NULL, 0}};
-	int result = service_call(ch, request, answer);
+	int result = service_send(ch, request);
 
-	return result < 0 ? result : r.error;
+	result = result < 0 ? result : process_receive(ch, &r);
+	return result < 0 ? result : 0;
+}
+
+int
+process_room(struct channel *ch, struct process_room *room)
+{
+	const struct process_request q = {.op = PROCESS_ROOM};
+	struct process_reply r;
+	char name[PROCESS_NAME_MAX] = "";
+	int result = process_ask(ch, &q, &r, name);
+
+	memcpy(room, name, sizeof(*room));
+	return result;
+}
+
+int
+process_part_ask(struct channel *ch, const struct process_spawn *what,
+	const struct process_job *job, uint32_t clusters)
+{
+	uint32_t bytes = (uint32_t)(sizeof(*job) - sizeof(job->cluster) +
+		clusters * sizeof(job->cluster[0]));
+
+	return send_program(ch, PROCESS_PART, what,
+		(struct service_part){(void *)(uintptr_t)job, bytes});
+}
+
+int
+process_part_take(struct channel *ch, struct job_part *part)
+{
+	struct process_reply r = {0};
+	int result = process_receive(ch, &r);
+
+	*part = r.part;
+	return result;
+}
+
+int
+process_part_start(struct channel *ch, int pid, uint32_t flags,
+	const struct process_parts *parts)
+{
+	const struct process_request q = {.op = PROCESS_START, .pid = pid, .flags = flags};
+	const struct service_part request[2] = {{(void *)(uintptr_t)&q, sizeof(q)},
+		{(void *)(uintptr_t)parts->part,
+			(uint32_t)(parts->clusters * sizeof(*parts->part))}};
+	struct process_reply r;
+	int result = service_send(ch, request);
+
+	return result < 0 ? result : process_receive(ch, &r);
+}
+
+int
+process_wait_ask(struct channel *ch, int pid)
+{
+	const struct process_request q = {.op = PROCESS_WAIT, .pid = pid};
+	const struct service_part request[2] = {{(void *)(uintptr_t)&q, sizeof(q)}, {NULL, 0}};
+
+	return service_send(ch, request);
+}
+
+int
+process_wait_take(struct channel *ch, struct proc_status *status, uint32_t *missing)
+{
+	struct process_reply r = {0};
+	int result = process_receive(ch, &r);
+
+	*status = r.status;
+	*missing = r.missing;
+	return result;
 }
 
 int

@@ -10,6 +10,11 @@
  * A request is a struct process_request and its texts: the path of a program, its arguments (the
  * first is its own name) and its environment, each with a zero byte, then the bytes that the child
  * inherits. An answer is a struct process_reply.
+ *
+ * A program starts an MPI job so: it asks all clusters what room they have (PROCESS_ROOM), tells
+ * each the same (PROCESS_PART), of which all compute the same placement, and when all have loaded
+ * their ranks, it tells each where those of the others listen (PROCESS_START). A part is a child of
+ * the one who asked, and ends with it.
  */
 #ifndef SERVERS_PROC_CLIENT_H
 #define SERVERS_PROC_CLIENT_H
@@ -17,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <abi/layout.h>
+#include <abi/startup.h>
 #include <atoll/service.h>
 
 #define PROCESS_PORT 3
@@ -45,10 +51,20 @@ enum process_op {
 	PROCESS_LIST = 4,
 	/* nothing -> pid, handle: a child that has nothing yet, and is made by who asks */
 	PROCESS_FORK = 5,
-	/* pid, flags, struct process_entry -> pid: it is made, and runs */
+	/*
+	 * pid, flags, struct process_entry -> pid: it is made, and runs. Of a part: struct
+	 * job_part[clusters] instead.
+	 */
 	PROCESS_START = 6,
 	/* args: pages -> handle: memory for a program that is not in the boot archive */
 	PROCESS_BRING = 7,
+	/* nothing -> struct process_room in the place of the name */
+	PROCESS_ROOM = 8,
+	/*
+	 * texts, and behind what is inherited a struct process_job -> pid, part: this cluster's
+	 * ranks of it are loaded; pid 0: it has none
+	 */
+	PROCESS_PART = 9,
 };
 
 /* flags */
@@ -82,8 +98,34 @@ struct process_reply {
 	int32_t parent;			/* LIST: 0: none, or of another cluster */
 	uint32_t has_ended;		/* LIST: its parent has not taken its end */
 	struct proc_status status;	/* WAIT: how it ended (abi/layout.h) */
-	int32_t handle;			/* FORK: of the new process; BRING: of the memory */
-	uint32_t reserved;
+	union {
+		int32_t handle;		/* FORK: of the new process; BRING: of the memory */
+		/* WAIT: of a part: its ranks that have not ended by themselves */
+		uint32_t missing;
+	};
+	struct job_part part;		/* PART */
+};
+
+/* What a cluster has for ranks: of ports, those that it can give now. */
+struct process_room {
+	uint32_t cores;
+	uint32_t ports;
+	uint64_t free_bytes;
+	uint64_t bytes;
+};
+
+_Static_assert(sizeof(struct process_room) <= PROCESS_NAME_MAX, "it lies in the name's place");
+
+/* PART: an MPI job. Every cluster that it is given to computes the same places of that. */
+struct process_job {
+	uint32_t job;			/* number, for the programs */
+	uint32_t ranks;
+	uint32_t policy;		/* MAP_* (abi/startup.h) */
+	uint32_t ports;			/* that each cluster has at least */
+	struct process_job_cluster {
+		uint32_t cores;		/* 0: takes no ranks */
+		uint32_t kb;		/* of memory, that is free */
+	} cluster[CLUSTERS_MAX];	/* as many as the machine has are sent */
 };
 
 /* START: where its first thread begins, with which stack pointer and argument. */
@@ -157,6 +199,37 @@ int process_fork(struct channel *ch, int *handle);
  * -E_SRCH: no such child; what kproc_start or service_call says.
  */
 int process_start(struct channel *ch, int pid, uint32_t flags, const struct process_entry *entry);
+
+/* What room the channel's cluster has. 0 or what service_call says. */
+int process_room(struct channel *ch, struct process_room *room);
+
+/*
+ * Ask for the part of a job (flags of `what`: 0), and take the answer, which comes when it is
+ * loaded: so all clusters load at once. process_part_take: the part's pid; 0: the cluster has no
+ * rank of the job; -E_NOSPC: more ranks than ports; -E_BUSY: other jobs have the ports; as
+ * process_spawn; or -E_INVAL: no cluster takes ranks.
+ */
+int process_part_ask(struct channel *ch, const struct process_spawn *what,
+	const struct process_job *job, uint32_t clusters);
+int process_part_take(struct channel *ch, struct job_part *part);
+
+/*
+ * Its ranks run, and with PROCESS_AWAIT they have also taken what they inherit. As process_start.
+ */
+struct process_parts {
+	const struct job_part *part;	/* of each cluster */
+	uint32_t clusters;
+};
+int process_part_start(struct channel *ch, int pid, uint32_t flags,
+	const struct process_parts *parts);
+
+/*
+ * Ask for the end of a child, and take the answer, which comes when it has ended: so one thread
+ * waits for children of several clusters. process_wait_take: as process_wait, and of a part how
+ * many of its ranks had not ended by themselves.
+ */
+int process_wait_ask(struct channel *ch, int pid);
+int process_wait_take(struct channel *ch, struct proc_status *status, uint32_t *missing);
 
 /* The process of that cluster with the least pid above `after`: its pid; 0: there is none. */
 int process_list(struct channel *ch, int after, struct process_reply *r, char *name);

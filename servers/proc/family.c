@@ -151,7 +151,7 @@ family_end(struct family *f, struct member *m, const struct proc_status *status)
 
 int
 family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
-	struct proc_status *status, bool keep)
+	struct process_reply *r, bool keep)
 {
 	int result = -PROCESS_ECHILD;
 
@@ -161,7 +161,8 @@ family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
 		result = -E_AGAIN;
 		if (m->state != MEMBER_ENDED)
 			continue;
-		*status = m->status;
+		r->status = m->status;
+		r->missing = m->missing;
 		if (!keep)
 			m->state = MEMBER_FREE;
 		return m->pid;
@@ -179,12 +180,10 @@ family_of_root(struct family *f, struct member *m, const struct mail_sender *roo
 }
 
 struct member *
-family_forming(struct family *f, struct member *m, const struct member *parent)
+family_bound(struct family *f, struct member *m, const struct mail_sender *parent)
 {
-	const struct mail_sender who = {f->cluster, parent->badge};
-
 	for (; m < f->member + f->used; m++)
-		if (m->state == MEMBER_RUNS && m->is_forming && is_same(&m->parent, &who))
+		if (m->state == MEMBER_RUNS && m->is_bound && is_same(&m->parent, parent))
 			return m;
 	return NULL;
 }

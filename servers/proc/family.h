@@ -15,6 +15,8 @@
 
 enum member_state { MEMBER_FREE, MEMBER_RUNS, MEMBER_ENDED };
 
+struct part;
+
 struct member {
 	enum member_state state;
 	int32_t pid;
@@ -29,7 +31,10 @@ struct member {
 	bool is_part;			/* of a job: the agent looks after its end */
 	int proc;			/* handle; of a part 0 */
 	bool is_starting;		/* it has not said yet that it is ready */
-	bool is_forming;		/* its parent is still making it (PROCESS_FORK) */
+	/* it ends with its parent, which is still making it (PROCESS_FORK); or that is a part */
+	bool is_bound;
+	struct part *part;		/* of an MPI job that a program has asked for; else NULL */
+	uint32_t missing;		/* of a part that has ended: ranks that had not */
 	int replaced;			/* handle of what ends then; 0: none */
 	struct proc_status status;	/* of what has ended */
 	char name[PROCESS_NAME_MAX];
@@ -70,14 +75,14 @@ void family_end(struct family *f, struct member *m, const struct proc_status *st
 void family_forget_parent(struct family *f, const struct mail_sender *parent);
 
 /*
- * The end of a child, `pid` or PROCESS_ANY, which is taken unless it is to be kept. Its pid and
- * *status; -PROCESS_ECHILD: there is no such child; -E_AGAIN: none has ended.
+ * The end of a child, `pid` or PROCESS_ANY, which is taken unless it is to be kept. Its pid, with
+ * r->status and r->missing; -PROCESS_ECHILD: there is no such child; -E_AGAIN: none has ended.
  */
 int family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
-	struct proc_status *status, bool keep);
+	struct process_reply *r, bool keep);
 
-/* The next member from `m` on that its parent, `parent`, is still making; NULL: there is none. */
-struct member *family_forming(struct family *f, struct member *m, const struct member *parent);
+/* The next member from `m` on that ends with its parent, `parent`; NULL: there is none. */
+struct member *family_bound(struct family *f, struct member *m, const struct mail_sender *parent);
 
 /* The next member from `m` on that runs and ends with that root; NULL: there is none. */
 struct member *family_of_root(struct family *f, struct member *m, const struct mail_sender *root);

@@ -32,7 +32,8 @@ begin(void)
 TEST(a_child_has_a_number_and_its_parent_takes_its_end_once)
 {
 	struct member *p = begin(), *m = family_add(&family, &part, 1);
-	struct proc_status status = {.status = 3}, got;
+	struct proc_status status = {.status = 3};
+	struct process_reply got;
 
 	expect(p->badge == part.badge && p->is_part && m->badge != p->badge);
 	expect_eq(m->pid % CLUSTERS, p->pid % CLUSTERS);
@@ -45,32 +46,34 @@ TEST(a_child_has_a_number_and_its_parent_takes_its_end_once)
 	expect_eq(family_take(&family, &far, m->pid, &got, false), -PROCESS_ECHILD);
 	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, true), m->pid);
 	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), m->pid);
-	expect_eq(got.status, 3);
+	expect_eq(got.status.status, 3);
 	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), -PROCESS_ECHILD);
 }
 
-TEST(those_that_a_process_is_making_are_found)
+TEST(those_that_end_with_a_process_are_found)
 {
 	struct proc_status status = {0};
-	struct member *p = begin(), *m = family_add(&family, &part, 1), *child, *other;
+	struct member *m = (begin(), family_add(&family, &part, 1)), *child, *other;
+	struct mail_sender at = who(m);
 
 	child = family_add(&family, &(struct mail_sender){CLUSTER, m->badge}, 1);
 	other = family_add(&family, &(struct mail_sender){CLUSTER, m->badge}, 1);
-	family_add(&family, &(struct mail_sender){1, m->badge}, 1)->is_forming = true;
-	expect(family_forming(&family, family.member, m) == NULL);
-	child->is_forming = other->is_forming = true;
-	expect(family_forming(&family, family.member, m) == child);
-	expect(family_forming(&family, child, m) == child);
-	expect(family_forming(&family, child + 1, m) == other);
-	expect(family_forming(&family, other + 1, m) == NULL);
-	expect(family_forming(&family, family.member, p) == NULL);
+	family_add(&family, &(struct mail_sender){1, m->badge}, 1)->is_bound = true;
+	expect(family_bound(&family, family.member, &at) == NULL);
+	child->is_bound = other->is_bound = true;
+	expect(family_bound(&family, family.member, &at) == child);
+	expect(family_bound(&family, child, &at) == child);
+	expect(family_bound(&family, child + 1, &at) == other);
+	expect(family_bound(&family, other + 1, &at) == NULL);
+	expect(family_bound(&family, family.member, &part) == NULL);
 	family_end(&family, child, &status);
-	expect(family_forming(&family, family.member, m) == other);
+	expect(family_bound(&family, family.member, &at) == other);
 }
 
 TEST(an_end_of_an_orphan_is_forgotten)
 {
-	struct proc_status status = {0}, got;
+	struct proc_status status = {0};
+	struct process_reply got;
 	struct member *m, *child, *zombie;
 
 	begin();
@@ -114,6 +117,7 @@ TEST(there_is_an_end_to_it)
 {
 	struct member *m = NULL;
 	struct proc_status status = {0};
+	struct process_reply got;
 	int n = 0;
 
 	begin();
@@ -122,7 +126,7 @@ TEST(there_is_an_end_to_it)
 	expect_eq(n, MEMBERS_MAX - 1);
 	family_end(&family, &family.member[5], &status);
 	expect(family_add(&family, &part, 1) == NULL);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &status, false), family.member[5].pid);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), family.member[5].pid);
 	expect(family_add(&family, &part, 1) == &family.member[5]);
 }
 
@@ -130,7 +134,8 @@ TEST(there_is_an_end_to_it)
 TEST(numbers_go_round)
 {
 	struct member *old, *m;
-	struct proc_status status = {0}, got;
+	struct proc_status status = {0};
+	struct process_reply got;
 
 	begin();
 	old = family_add(&family, &part, 1);
@@ -203,13 +208,13 @@ static void
 random_take(const struct member *parent)
 {
 	struct mail_sender from = who(parent);
-	struct proc_status status;
+	struct process_reply reply;
 	int want = -PROCESS_ECHILD, got;
 
 	for (struct model *e = model; e < model + MEMBERS_MAX; e++)
 		if (e->pid != 0 && e->parent == parent->pid && want != 0)
 			want = e->has_ended ? 0 : -E_AGAIN;
-	got = family_take(&family, &from, PROCESS_ANY, &status, false);
+	got = family_take(&family, &from, PROCESS_ANY, &reply, false);
 	expect(want == 0 ? got > 0 : got == want);
 	if (got <= 0)
 		return;
@@ -252,7 +257,7 @@ int
 main(void)
 {
 	RUN(a_child_has_a_number_and_its_parent_takes_its_end_once);
-	RUN(those_that_a_process_is_making_are_found);
+	RUN(those_that_end_with_a_process_are_found);
 	RUN(an_end_of_an_orphan_is_forgotten);
 	RUN(what_stems_from_a_root_is_found);
 	RUN(there_is_an_end_to_it);

@@ -22,9 +22,8 @@ read_job(struct job *j, bool is_loud)
 	return result;
 }
 
-/* Without cluster lines every cluster takes part, as if all its cores but the first ran ranks. */
-static uint32_t
-cores_of(const struct job *j, const struct cluster_info *here, uint32_t cluster)
+uint32_t
+job_cores(const struct job *j, const struct cluster_info *here, uint32_t cluster)
 {
 	if (j->has_clusters)
 		return j->cluster[cluster].cores;
@@ -51,7 +50,7 @@ job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_loud)
 	q.ranks = p->job.ranks;
 	q.policy = p->job.policy;
 	for (uint32_t c = 0; c < here->clusters; c++)
-		q.cores[c] = cores_of(&p->job, here, c);
+		q.cores[c] = job_cores(&p->job, here, c);
 	result = place_ranks(&q, p->place, p->counts);
 	if (result != 0 && is_loud)
 		console_print("atoll: cannot place %u ranks: %s\n", q.ranks,

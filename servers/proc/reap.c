@@ -55,7 +55,7 @@ rank_of(const struct part *p, const struct crash_info *i)
 	if (p->is_replaced)
 		return -1;
 	for (uint32_t r = 0; r < p->ranks; r++)
-		if (i->pc >= p->rank[r].base && i->pc - p->rank[r].base < p->image.plan.span)
+		if (i->pc >= p->rank[r].base && i->pc - p->rank[r].base < p->image->plan.span)
 			return (int)r;
 	for (uint32_t r = 0; r < p->ranks; r++)
 		if (i->sp >= c->rank[r].stack_first && i->sp < c->rank[r].stack_limit)
@@ -71,33 +71,35 @@ describe_place(const struct part *p, const struct crash_info *i, int rank, char 
 	uint64_t offset;
 	const char *function;
 
-	if (at >= p->image.plan.span) {
+	if (at >= p->image->plan.span) {
 		fmt_print(text, bytes, "at 0x%lx outside the program", (unsigned long)i->pc);
 		return;
 	}
-	function = elf_symbol_at(&p->image.elf, at, &offset);
+	function = elf_symbol_at(&p->image->elf, at, &offset);
 	if (function == NULL)
-		fmt_print(text, bytes, "at 0x%lx of %s", (unsigned long)at, p->image.name);
+		fmt_print(text, bytes, "at 0x%lx of %s", (unsigned long)at, p->image->name);
 	else
 		fmt_print(text, bytes, "in %s+0x%lx (0x%lx of %s)", function, (unsigned long)offset,
-			(unsigned long)at, p->image.name);
+			(unsigned long)at, p->image->name);
 }
 
-static void
-report_crash(const struct agent *a, const struct crash_info *i)
+void
+part_report_crash(const struct part *p, const struct cluster_info *here)
 {
-	const struct part *p = &a->part;
-	int r = rank_of(p, i);
+	struct crash_info i = {0};
 	char who[32], place[320];
+	int r;
 
+	if (kcrash_info(p->proc, &i) < 0)
+		return;
+	r = rank_of(p, &i);
 	if (r >= 0)
 		fmt_print(who, sizeof(who), "rank %u", p->rank[r].rank);
 	else
 		fmt_print(who, sizeof(who), "a rank");
-	describe_place(p, i, r, place, sizeof(place));
+	describe_place(p, &i, r, place, sizeof(place));
 	console_print("atoll: %s crashed: %s, address 0x%lx, %s, cluster %u core %u\n", who,
-		text_of_cause(i), (unsigned long)i->addr,
-	    place, a->here.cluster, i->core);
+		text_of_cause(&i), (unsigned long)i.addr, place, here->cluster, i.core);
 }
 
 void
@@ -113,8 +115,6 @@ static enum proc_end
 end_of(const struct agent *a, const struct proc_status *s, int *status)
 {
 	const struct part *p = &a->part;
-	const struct job_control *c = (const struct job_control *)(const void *)p->control.memory;
-	struct crash_info info = {0};
 
 	*status = s->status & 255;
 	if (p->has_failed) {
@@ -125,14 +125,12 @@ end_of(const struct agent *a, const struct proc_status *s, int *status)
 		return PROC_END_KILLED;
 	if (s->cause != CRASH_NONE) {
 		*status = status_of_cause(s->cause);
-		if (kcrash_info(p->proc, &info) >= 0)
-			report_crash(a, &info);
+		part_report_crash(p, &a->here);
 		return PROC_END_CRASH;
 	}
 	if (p->is_replaced)
 		return PROC_END_EXIT;
-	return __atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) == p->ranks ? PROC_END_EXIT :
-		PROC_END_ABORT;
+	return part_ended(p) == p->ranks ? PROC_END_EXIT : PROC_END_ABORT;
 }
 
 void
@@ -149,7 +147,7 @@ agent_reap(struct agent *a)
 	khandle_close(p->proc);
 	p->proc = -1;
 	requests_end_part(&s);
-	agent_part_close(p);
+	part_close(p);
 	agent_forget(a, a->here.cluster);
 	agent_ended(a, end, status);
 }

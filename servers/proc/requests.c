@@ -7,11 +7,12 @@
 #include <atoll/kcalls.h>
 #include <atoll/service.h>
 #include <base/str.h>
-#include <servers/proc/child.h>
+#include <servers/proc/ranks.h>
 #include <servers/proc/requests.h>
 
 #define CLIENTS_OWN 32			/* of the own cluster */
-#define CLIENTS_FAR 2			/* of each other one */
+#define CLIENTS_FAR 2			/* of each other one, or an equal share of: */
+#define CLIENTS_FAR_LEAST 36
 
 /* A request, copied, and what its texts say. */
 struct asked {
@@ -146,7 +147,7 @@ replace(struct asked *s, struct process_reply *r)
 	result = child_start(agent, m, &s->spawn);
 	if (result != 0)
 		return result;
-	child_end_forming(agent, m);
+	child_end_bound(agent, m);
 	r->pid = m->pid;
 	if (m->is_part)
 		agent_replace(agent, m->proc);
@@ -234,35 +235,98 @@ serve_fork(const struct asked *s, struct process_reply *r)
 		m->state = MEMBER_FREE;
 		return result;
 	}
-	m->is_forming = true;
+	m->is_bound = true;
 	memcpy(m->name, parent->name, sizeof(m->name));
 	r->pid = m->pid;
 	r->handle = result;
 	return 0;
 }
 
+/* The child's first thread begins where its parent says. */
 static int
-serve_start(const struct asked *s, struct process_reply *r)
+start_formed(const struct asked *s, struct member *m)
 {
-	struct member *m = family_by_pid(&agent->family, s->q.pid);
 	struct process_entry entry;
 	struct context ctx;
 	long result;
 
-	if (starting[s->client] != 0)
-		return serve_started(s, r);
-	if (s->member == NULL || m == NULL || m != family_forming(&agent->family, m, s->member))
-		return -E_SRCH;
 	if (s->bytes < sizeof(entry))
 		return -E_INVAL;
 	memcpy(&entry, s->body.text, sizeof(entry));
 	context_init(&ctx, (uintptr_t)entry.pc, (uintptr_t)entry.sp, (uintptr_t)entry.arg, 0);
 	result = kproc_start(m->proc, &ctx, ANY_CORE);
-	if (result < 0)
-		return (int)result;
-	m->is_forming = false;
+	if (result >= 0)
+		m->is_bound = false;
+	return result < 0 ? (int)result : 0;
+}
+
+static int
+serve_start(const struct asked *s, struct process_reply *r)
+{
+	struct member *m = family_by_pid(&agent->family, s->q.pid);
+	int result;
+
+	if (starting[s->client] != 0)
+		return serve_started(s, r);
+	if (m == NULL || m != family_bound(&agent->family, m, s->from))
+		return -E_SRCH;
+	if (m->part == NULL)
+		result = start_formed(s, m);
+	else if (s->bytes < agent->here.clusters * sizeof(struct job_part))
+		result = -E_INVAL;
+	else
+		result = ranks_start(agent, m, (const struct job_part *)(void *)s->body.text);
+	if (result != 0)
+		return result;
 	r->pid = m->pid;
 	return await_start(s, m);
+}
+
+/* What is behind the texts of a request for a part. */
+static int
+read_job(const struct asked *s, struct process_job *job)
+{
+	uint32_t at = s->q.text_bytes + s->q.inherit_bytes;
+	uint32_t bytes = (uint32_t)(sizeof(*job) - sizeof(job->cluster)) +
+		agent->here.clusters * (uint32_t)sizeof(job->cluster[0]);
+
+	if (s->bytes - at < bytes)
+		return -E_INVAL;
+	memcpy(job, s->body.text + at, bytes);
+	return 0;
+}
+
+/* A member of this cluster, or a process of another one, has a part, and ends it. */
+static int
+serve_part(struct asked *s, struct process_reply *r)
+{
+	struct process_job job;
+	struct member *m;
+	int result = read_texts(s);
+
+	if (result == 0)
+		result = read_job(s, &job);
+	if (result == 0 && s->member == NULL && s->from->cluster == agent->here.cluster)
+		result = -E_SRCH;
+	if (result == 0)
+		result = ranks_place(agent, &job);
+	if (result <= 0)
+		return result;
+	m = has_room(job_of(s)) ? family_add(&agent->family, s->from, job_of(s)) : NULL;
+	if (m == NULL) {
+		ranks_forget();
+		return -E_AGAIN;
+	}
+	s->spawn.parent = s->member != NULL ? s->member->pid : 0;
+	result = ranks_load(agent, m, &s->spawn, &job);
+	if (result != 0) {
+		m->state = MEMBER_FREE;
+		return result;
+	}
+	m->is_bound = true;
+	r->pid = m->pid;
+	r->part = (struct job_part){(uint16_t)m->part->base_port, (uint16_t)m->badge};
+	return 0;
 }
 
 /* A process says that it is ready. */
@@ -281,7 +345,7 @@ take_mail(void *of, const struct mail_sender *from, const void *message)
 static int
 serve_wait(const struct asked *s, struct process_reply *r)
 {
-	int result = family_take(&agent->family, s->from, s->q.pid, &r->status,
+	int result = family_take(&agent->family, s->from, s->q.pid, r,
 		s->q.flags & PROCESS_KEEP);
 
 	r->pid = result;
@@ -319,6 +383,16 @@ serve_list(const struct asked *s, struct process_reply *r, char *name)
 }
 
 static int
+serve_room(char *to)
+{
+	struct process_room room = {0};
+
+	ranks_room(agent, &room);
+	memcpy(to, &room, sizeof(room));
+	return 0;
+}
+
+static int
 serve_op(struct asked *s, struct process_reply *r, char *name)
 {
 	switch (s->q.op) {
@@ -329,6 +403,8 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 	case PROCESS_LIST: return serve_list(s, r, name);
 	case PROCESS_FORK: return serve_fork(s, r);
 	case PROCESS_START: return serve_start(s, r);
+	case PROCESS_ROOM: return serve_room(name);
+	case PROCESS_PART: return serve_part(s, r);
 	default: return -E_INVAL;
 	}
 }
@@ -442,7 +518,8 @@ requests_begin(struct agent *a)
 {
 	static const struct service_kind kind = {.magic = PROCESS_MAGIC,
 		.message = PROCESS_MESSAGE, .port = PROCESS_PORT, .pages = PROCESS_PAGES};
-	uint32_t most = CLIENTS_OWN + CLIENTS_FAR * (a->here.clusters - 1);
+	uint32_t far = CLIENTS_FAR * (a->here.clusters - 1);
+	uint32_t most = CLIENTS_OWN + (far > CLIENTS_FAR_LEAST ? far : CLIENTS_FAR_LEAST);
 	long in = kmailbox_create(PROCESS_PORT), result;
 	uint64_t addr = 0;
 

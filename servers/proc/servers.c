@@ -67,7 +67,7 @@ load_server(const struct agent *a, struct image *im, const struct server *server
 	result = copy_make(&c, im, proc);
 	if (result != 0)
 		return result;
-	result = agent_fill_stack(&c, im,
+	result = part_fill_stack(&c, im,
 		&(struct words){.program = {im->name, str_len(im->name)}}, &s, &place);
 	copy_done(&c);
 	if (result != 0)

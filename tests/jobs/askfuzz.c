@@ -20,6 +20,7 @@
 #define FIXED offsetof(struct process_request, pid)	/* what stays: see some_flags */
 
 static struct channel ch;
+static uint32_t clusters;
 static uint64_t state;
 static int32_t pids[8];			/* that were named last */
 
@@ -77,14 +78,35 @@ some_flags(const struct process_request *q)
 	return flags;
 }
 
+/* A job of a few ranks, or noise. Its bytes. */
+static uint32_t
+some_job(char *at)
+{
+	struct process_job job = {.ranks = draw(16) == 0 ? draw(20000) : draw(5),
+		.policy = draw(4) == 0 ? draw(8) : MAP_COMPACT, .ports = draw(64)};
+	uint32_t bytes = (uint32_t)(sizeof(job) - sizeof(job.cluster) +
+		clusters * sizeof(job.cluster[0]));
+
+	for (uint32_t c = 0; c < clusters; c++)
+		job.cluster[c] = (struct process_job_cluster){draw(16) == 0 ? draw(1u << 31) :
+			draw(4), draw(1u << 20)};
+	memcpy(at, &job, bytes);
+	return bytes;
+}
+
 /* The bytes of a request at `at`. */
 static uint32_t
 some_request(unsigned char *at)
 {
-	struct process_request q = {.op = draw(9), .pid = some_pid(), .status = (int)draw(300)};
+	struct process_request q = {.op = draw(PROCESS_PART + 2), .pid = some_pid(),
+		.status = (int)draw(300)};
 	uint32_t bytes = some_texts(&q, (char *)at + sizeof(q));
 
 	q.flags = some_flags(&q);
+	if (q.op == PROCESS_PART && draw(4) != 0) {
+		q.inherit_bytes = 0;
+		bytes += some_job((char *)at + sizeof(q) + bytes);
+	}
 	memcpy(at, &q, sizeof(q));
 	return draw(16) == 0 ? draw(sizeof(q)) : (uint32_t)sizeof(q) + bytes;
 }
@@ -121,14 +143,33 @@ bring(int handle)
 	expect(khandle_close(handle), 0, "the handle of memory for a program");
 }
 
+/* Nor does a part: it is killed, perhaps while its ranks run. */
+static void
+end_part(const struct process_reply *r)
+{
+	struct job_part parts[CLUSTERS_MAX];
+	const struct process_parts all = {parts, clusters};
+	int result;
+
+	for (uint32_t c = 0; c < clusters; c++)
+		parts[c] = (struct job_part){(uint16_t)draw(65536), (uint16_t)draw(65536)};
+	if (draw(2) == 0)
+		process_part_start(&ch, r->pid, 0, &all);
+	result = process_kill(&ch, r->pid, 0);
+	expect(result == 0 || result == -E_SRCH, 1, "its end");
+}
+
 static void
 ask_once(void)
 {
 	unsigned char *place = channel_place(&ch);
 	struct process_reply r = {0};
+	uint32_t bytes, op;
 	int result;
 
-	channel_put(&ch, some_request(place));
+	bytes = some_request(place);
+	memcpy(&op, place, sizeof(op));
+	channel_put(&ch, bytes);
 	if (draw(2) == 0)
 		for (int i = 0; i < 64; i++)
 			((volatile unsigned char *)place)[FIXED + draw(64)] =
@@ -137,10 +178,12 @@ ask_once(void)
 	expect(result >= 0, 1, "an answer");
 	if (r.pid > 0)
 		pids[draw(8)] = r.pid;
-	if (r.error == 0 && r.handle > 0 && r.pid > 0)
+	if (r.error == 0 && op == PROCESS_FORK)
 		end_formed(&r);
-	else if (r.error == 0 && r.handle > 0)
+	if (r.error == 0 && op == PROCESS_BRING)
 		bring(r.handle);
+	if (r.error == 0 && op == PROCESS_PART && r.pid > 0)
+		end_part(&r);
 }
 
 static void
@@ -156,11 +199,14 @@ take_all(void)
 int
 main(int argc, char **argv)
 {
+	struct cluster_info here;
 	long requests = argc > 2 ? atol(argv[2]) : REQUESTS, before;
 
 	if (argc > 1 && strcmp(argv[1], "end") == 0)
 		return 0;
 	state = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
+	kcluster_info(&here);
+	clusters = here.clusters;
 	expect(process_open(&ch, (int)atoll_startup()->cluster, BIT), 0, "a channel");
 	for (long i = 0; i < requests / 10; i++)
 		ask_once();

@@ -125,6 +125,7 @@ def programs(port):
     for seed in (1, 2):
         yield f"random_requests_for_processes_{seed}", \
             lambda s=seed: expect(run(port, 1, "askfuzz", str(s)), 0, f"ok asked with seed {s}")
+    yield "mpi_jobs_by_request", lambda: expect(run(port, 1, "askjob"), 0, "ok askjob")
     if port == "riscv64":
         yield "a_broken_pipe_ends_who_writes", lambda: expect(run(port, 1, "broken_pipe"), 141, "writes")
         yield "what_a_program_asks_about_itself", lambda: expect(run(port, 1, "self"), 0, "ok self")

@@ -17,12 +17,14 @@ from test_jobs import PATIENCE_S, Wrong, main  # noqa: E402
 from ui import Failure  # noqa: E402
 
 SCRIPT = os.path.join(ROOT, "tests", "jobs", "shell.sh")
+MPI_SCRIPT = os.path.join(ROOT, "tests", "jobs", "mpiexec.sh")
+MPI_PROGRAMS = ("mpijob", "counts", "stray")
 
 
-def run(arguments, text=""):
+def run(arguments, text="", limit_s=PATIENCE_S):
     """(status, standard output, what it said besides)."""
     r = patience.run([os.path.join(ROOT, "atoll"), "shell", *arguments], input=text.encode(), capture_output=True,
-                     timeout=PATIENCE_S, check=False)
+                     timeout=limit_s, check=False)
     return r.returncode, r.stdout.decode(), r.stderr.decode()
 
 
@@ -54,7 +56,15 @@ def missing():
     wants(run(["-c", "if"]), (2, ""))
 
 
-TESTS = (script, command, standard_input, missing)
+def mpi_jobs():
+    """MPI jobs are started at the prompt, end as they should, and leave nothing."""
+    given = [word for name in MPI_PROGRAMS
+             for word in ("--program", os.path.join(ROOT, "build", "riscv64", "tests", name))]
+    with open(MPI_SCRIPT[:-2] + "expected", encoding="utf-8") as f:
+        wants(run([*given, "--timeout", str(2 * PATIENCE_S), MPI_SCRIPT], limit_s=3 * PATIENCE_S), (0, f.read()))
+
+
+TESTS = (script, command, standard_input, missing, mpi_jobs)
 
 
 def scenarios(port):

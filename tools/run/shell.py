@@ -15,18 +15,24 @@ import urllib.error
 import urllib.request
 
 import builder
+import launch
 import run
 from lock import Lock
 from ui import BUILD, ROOT, Failure, Usage, say, take_value
 
-HELP = """usage: ./atoll shell [--machine M] [--file PATH[=NAME]]... [--timeout S] [-c COMMAND | SCRIPT [ARG...]]
+HELP = """usage: ./atoll shell [OPTION...] [-c COMMAND | SCRIPT [ARG...]]
 
 Boots a riscv64 machine and starts a shell on it, dash, with the tools of toybox in /bin: what is
 typed, or the commands of standard input, of COMMAND or of the file SCRIPT. The exit status is the
 shell's. The first use builds both (about a minute; their sources are got from Debian).
 
+mpiexec -n N PROGRAM runs N ranks of an MPI program on the machine's clusters; in /bin are hello, ring,
+pi, fn, gf and km.
+
   --machine M          riscv-4x4 (default), or another one
   --file PATH[=NAME]   put a file there, as /NAME
+  --program PATH[=NAME]  put a program there, as /bin/NAME: a C source, or what was built with
+                       ./atoll mpicc --port riscv64; of a folder all its programs
   --env NAME=VALUE     an environment variable
   --timeout S          after S seconds print what every core does, stop, exit with 124
 """
@@ -42,7 +48,9 @@ SOURCES = {
 }
 # what programs look users up in
 ACCOUNTS = {"passwd": "root:x:0:0:root:/:/bin/sh\n", "group": "root:x:0:\n"}
-VALUED = ("--machine", "--file", "--env", "--timeout")
+VALUED = ("--machine", "--file", "--program", "--env", "--timeout")
+# programs of ours that are there
+OURS = ("mpiexec", "hello", "ring", "pi", "fn", "gf", "km")
 
 
 def _digest(path):
@@ -134,7 +142,7 @@ def _is_current(name):
 def ensure():
     """Build what is not there, or was linked with another library of ours."""
     os.makedirs(FOLDER, exist_ok=True)
-    builder.ensure_run("riscv64")
+    builder.ensure_run("riscv64", OURS)
     with Lock(os.path.join(FOLDER, ".lock"), "building the shell"):
         for name, text in ACCOUNTS.items():
             if not os.path.exists(os.path.join(FOLDER, name)):
@@ -152,9 +160,33 @@ def ensure():
                 build(os.path.join(folder, inside), _compiler(folder))
 
 
+def _is_program(path):
+    with open(path, "rb") as f:
+        return f.read(4) == b"\x7fELF"
+
+
+def programs_of(spec):
+    """(path, name) of each program that an option --program names."""
+    path, _, name = spec.partition("=")
+    if os.path.isdir(path):
+        entries = (os.path.join(path, entry) for entry in sorted(os.listdir(path)))
+        found = [(entry, os.path.basename(entry)) for entry in entries if os.path.isfile(entry) and _is_program(entry)]
+        if name or not found:
+            raise Usage(f"--program {spec}: a folder with programs, without a name for it")
+        return found
+    if not os.path.isfile(path):
+        raise Usage(f"--program {path}: no such file")
+    if path.endswith(".c"):
+        import wrapper
+        return [(wrapper.cached(path, "riscv64"), name or os.path.basename(path)[:-2])]
+    with open(path, "rb") as f:
+        launch.check_program(path, f.read(), "riscv64")
+    return [(path, name or os.path.basename(path))]
+
+
 def parse(argv):
-    """(options for ./atoll run, the shell's arguments, files)."""
-    options, files, i = [], [], 0
+    """(options for ./atoll run, the shell's arguments, files, programs)."""
+    options, files, programs, i = [], [], [], 0
     machine = "riscv-4x4"
     while i < len(argv) and argv[i] != "-c" and argv[i].startswith("-"):
         option = argv[i].split("=", 1)[0]
@@ -163,6 +195,8 @@ def parse(argv):
         value, i = take_value(argv, i, option)
         if option == "--machine":
             machine = value
+        elif option == "--program":
+            programs.append(value)
         else:
             options += [option, value]
     rest = argv[i:]
@@ -174,7 +208,7 @@ def parse(argv):
         files, rest = [f"{rest[0]}={name}"], [name] + rest[1:]
     elif sys.stdin.isatty():
         rest = ["-i"]
-    return ["--machine", machine, *options], rest, files
+    return ["--machine", machine, *options], rest, files, programs
 
 
 def main(argv):
@@ -182,12 +216,14 @@ def main(argv):
     if argv and argv[0] in ("-h", "--help"):
         print(HELP, end="")
         return 0
-    options, arguments, files = parse(argv)
+    options, arguments, files, programs = parse(argv)
     ensure()
     with open(os.path.join(FOLDER, "toybox.tools"), encoding="utf-8") as f:
         names = f.read().split()
     toybox, dash = os.path.join(FOLDER, "toybox"), os.path.join(FOLDER, "dash")
     files += [f"{os.path.join(FOLDER, name)}=etc/{name}" for name in ACCOUNTS]
     files += [f"{toybox}=bin/{name}" for name in ["toybox", *names]] + [f"{dash}=bin/sh"]
+    files += [f"{builder.program_path('riscv64', name)}=bin/{name}" for name in OURS]
+    files += [f"{path}=bin/{name}" for spec in programs for path, name in programs_of(spec)]
     given = [word for spec in files for word in ("--file", spec)]
     return run.main(["--port", "riscv64", "-n", "1", "--env", "PATH=/bin", *given, *options, dash, *arguments])

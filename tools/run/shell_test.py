@@ -11,9 +11,9 @@ from ui import Failure, Usage
 
 def test_options_come_before_what_the_shell_gets():
     assert shell.parse(["--machine", "mppa256", "--file=a=b", "-c", "ls -l", "x"]) == (
-        ["--machine", "mppa256", "--file", "a=b"], ["-c", "ls -l", "x"], [])
-    assert shell.parse(["/tmp/s.sh", "-c", "1"]) == (
-        ["--machine", "riscv-4x4"], ["s.sh", "-c", "1"], ["/tmp/s.sh=s.sh"])
+        ["--machine", "mppa256", "--file", "a=b"], ["-c", "ls -l", "x"], [], [])
+    assert shell.parse(["--program", "a", "--program=b=c", "/tmp/s.sh", "-c", "1"]) == (
+        ["--machine", "riscv-4x4"], ["s.sh", "-c", "1"], ["/tmp/s.sh=s.sh"], ["a", "b=c"])
 
 
 def test_without_a_terminal_commands_come_from_standard_input(monkeypatch):
@@ -26,6 +26,19 @@ def test_without_a_terminal_commands_come_from_standard_input(monkeypatch):
 def test_wrong_options_are_refused(argv):
     with pytest.raises(Usage):
         shell.parse(argv)
+
+
+def test_programs_are_files_or_all_those_of_a_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("launch.check_program", lambda path, data, port: None)
+    for name, data in (("b", b"\x7fELF2"), ("a", b"\x7fELF1"), ("text", b"no program")):
+        (tmp_path / name).write_bytes(data)
+    there = [(str(tmp_path / name), name) for name in ("a", "b")]
+    assert shell.programs_of(str(tmp_path)) == there
+    assert shell.programs_of(there[0][0]) == there[:1]
+    assert shell.programs_of(there[0][0] + "=c") == [(there[0][0], "c")]
+    for wrong in (f"{tmp_path}=c", str(tmp_path / "none")):
+        with pytest.raises(Usage):
+            shell.programs_of(wrong)
 
 
 def test_tools_are_those_that_were_configured():

@@ -107,6 +107,18 @@ cwd_begin(const struct handler_event *c, const char *path)
 	return 0;
 }
 
+/* Of several ranks each has its own. */
+void
+cwd_begin_all(const struct handler_event *c, const char *path)
+{
+	const struct job_control *j = (const struct job_control *)personality_info.control;
+
+	if (cwd_begin(c, path) != 0 || j == NULL)
+		return;
+	for (uint32_t r = 0; r < j->ranks; r++)
+		str_copy(cwd_table + (size_t)r * FILE_PATH_MAX, FILE_PATH_MAX, path);
+}
+
 int
 cwd_set(const struct handler_event *c, char *path)
 {

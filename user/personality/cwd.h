@@ -30,7 +30,11 @@ void cwd_make_plain(char *path);
  */
 int cwd_set(const struct handler_event *c, char *path);
 
-/* Begin there, as a child does where its parent is: no server is asked. 0 or -E_NOMEM. */
+/*
+ * Begin there, as a child does where its parent is: no server is asked. 0 or -E_NOMEM. And every
+ * rank of the process.
+ */
 int cwd_begin(const struct handler_event *c, const char *path);
+void cwd_begin_all(const struct handler_event *c, const char *path);
 
 #endif

@@ -193,9 +193,10 @@ files_status(const struct file_request *q, size_t bytes, struct file_reply *r,
 }
 
 int
-files_offer(const uint32_t *handles, uint32_t count, uint64_t *token)
+files_offer(const uint32_t *handles, uint32_t count, bool is_kept, uint64_t *token)
 {
-	const struct file_request q = {.op = FILE_OFFER, .arg = count};
+	const struct file_request q = {.op = FILE_OFFER, .arg = count,
+		.more = is_kept ? FILE_KEPT : 0};
 	struct file_reply r;
 	int result = call(&q, (struct service_part){(void *)(uintptr_t)handles,
 		count * (uint32_t)sizeof(*handles)}, &r, (struct service_part){NULL, 0});

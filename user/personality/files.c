@@ -2,6 +2,7 @@
  *
  * See files.h.
  */
+#include <abi/startup.h>
 #include <base/str.h>
 #include <user/personality/files.h>
 
@@ -153,6 +154,27 @@ files_attach(const struct handler_event *c, struct opened *o, long *fd, unsigned
 			return -E_MFILE;
 	}
 	return put_slot(rank, (unsigned long)*fd, o) ? 0 : -E_MFILE;
+}
+
+static bool
+is_first_rank(const struct job_control *j, uint32_t rank)
+{
+	return ((const struct startup *)j->rank[rank].startup)->rank == 0;
+}
+
+void
+files_begin(const struct handler_event *c, struct opened *o, struct files_first first)
+{
+	const struct job_control *j = (const struct job_control *)personality_info.control;
+
+	if (j == NULL || j->ranks == 1) {
+		if (put_slot(rank_of(c), first.fd, o))
+			files_set_cloexec(c, first.fd, first.is_cloexec);
+		return;
+	}
+	for (uint32_t r = 0; r < j->ranks; r++)
+		if (first.fd != 0 || is_first_rank(j, r))
+			put_slot((int)r, first.fd, o);
 }
 
 struct opened *

@@ -58,6 +58,16 @@ struct opened *files_find(const struct handler_event *c, unsigned long fd, struc
  */
 int files_attach(const struct handler_event *c, struct opened *o, long *fd, unsigned long low);
 
+/*
+ * A descriptor that a child begins with: each rank of the process has it, but the standard input
+ * only the job's first one.
+ */
+struct files_first {
+	uint16_t fd;
+	bool is_cloexec;
+};
+void files_begin(const struct handler_event *c, struct opened *o, struct files_first first);
+
 /* A new entry, with no descriptor; NULL: there are too many. */
 struct opened *files_new(void);
 
@@ -79,7 +89,7 @@ files_is_served(uint8_t kind)
 struct opened *files_by_handle(uint8_t kind, uint32_t handle);
 
 /* Give descriptions away, and take them: 0, or how many were taken; or what files_ask says. */
-int files_offer(const uint32_t *handles, uint32_t count, uint64_t *token);
+int files_offer(const uint32_t *handles, uint32_t count, bool is_kept, uint64_t *token);
 int files_claim(uint64_t token, struct file_claimed *claimed, uint32_t room);
 
 /* Whether a descriptor is closed when the process gets another program. False if it is none. */

@@ -302,7 +302,7 @@ make_all(struct making *m, const struct handler_event *c)
 	m->birth = childs(m, &birth);
 	result = fill_view(m, c);
 	if (result >= 0)
-		result = inherit_offer(c, &m->birth->inherit, true);
+		result = inherit_offer(c, &m->birth->inherit, INHERIT_ALL);
 	if (result < 0)
 		return result;
 	result = make_child(m);
@@ -359,6 +359,7 @@ be_alone(struct startup *s)
 	s->ranks = s->local_ranks = 1;
 	s->rank = s->local_rank = 0;
 	s->base_port = NO_PORTS;
+	s->parts = 0;
 }
 
 long

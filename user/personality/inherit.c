@@ -42,7 +42,7 @@ list_descriptors(const struct handler_event *c, struct inherit *b, uint32_t *han
 }
 
 __attribute__((noinline)) int
-inherit_offer(const struct handler_event *c, struct inherit *b, bool with_cloexec)
+inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how how)
 {
 	uint32_t handles[INHERIT_ENTRIES];
 	int result;
@@ -53,11 +53,23 @@ inherit_offer(const struct handler_event *c, struct inherit *b, bool with_cloexe
 	files_lock();
 	str_copy(b->cwd, sizeof(b->cwd), cwd_get(c)[1] == 0 ? "" : cwd_get(c));
 	b->umask_changed = __atomic_load_n(&kept.umask_changed, __ATOMIC_RELAXED);
-	result = list_descriptors(c, b, handles, with_cloexec);
+	result = list_descriptors(c, b, handles, how == INHERIT_ALL);
 	if (result == 0 && b->offered > 0)
-		result = files_offer(handles, b->offered, &b->token);
+		result = files_offer(handles, b->offered, how == INHERIT_KEPT, &b->token);
 	files_unlock();
 	return result;
+}
+
+long
+inherit_call(const struct handler_event *c)
+{
+	struct inherit *b = (struct inherit *)arg(c, 0);
+	int result;
+
+	if (arg(c, 1) < sizeof(*b))
+		return -E_INVAL;
+	result = inherit_offer(c, b, INHERIT_KEPT);
+	return result < 0 ? result : (long)inherit_bytes(b);
 }
 
 void
@@ -82,7 +94,6 @@ attach_all(const struct handler_event *c, const struct inherit *b,
 		const struct inherit_entry *e = &b->entry[i];
 		uint32_t handle = e->number;
 		struct opened *o;
-		long fd = e->fd;
 
 		if (files_is_served(e->kind)) {
 			if (e->number >= count)
@@ -97,8 +108,8 @@ attach_all(const struct handler_event *c, const struct inherit *b,
 		if (o->kind == OPENED_NONE)
 			*o = (struct opened){.handle = handle, .kind = e->kind,
 				.flags = e->flags};
-		if (files_attach(c, o, &fd, 0) == 0)
-			files_set_cloexec(c, e->fd, e->is_cloexec);
+		if (e->fd < FD_LIMIT)
+			files_begin(c, o, (struct files_first){e->fd, e->is_cloexec});
 	}
 }
 
@@ -121,7 +132,7 @@ inherit_claim(const struct handler_event *c, const struct inherit *b)
 	files_lock();
 	__atomic_store_n(&kept.umask_changed, b->umask_changed, __ATOMIC_RELAXED);
 	if (b->cwd[0] != 0 && str_len_max(b->cwd, sizeof(b->cwd)) < sizeof(b->cwd))
-		cwd_begin(c, b->cwd);
+		cwd_begin_all(c, b->cwd);
 	if (b->offered > 0)
 		count = files_claim(b->token, claimed, INHERIT_ENTRIES);
 	attach_all(c, b, claimed, count > 0 ? (uint32_t)count : 0);

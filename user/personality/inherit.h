@@ -38,11 +38,20 @@ inherit_bytes(const struct inherit *b)
 	return (uint32_t)(sizeof(*b) - sizeof(b->entry) + b->entries * sizeof(b->entry[0]));
 }
 
+enum inherit_how {
+	INHERIT_PROGRAM,	/* what another program gets */
+	INHERIT_ALL,		/* also what that would not get */
+	INHERIT_KEPT,		/* as INHERIT_PROGRAM, for several that may claim it */
+};
+
 /*
- * Fill a block with what the caller has open, and offer it; with_cloexec: also what another program
- * would not get. 0; -E_MFILE: that is too much; or what files_ask says.
+ * Fill a block with what the caller has open, and offer it. 0; -E_MFILE: that is too much; or what
+ * files_ask says.
  */
-int inherit_offer(const struct handler_event *c, struct inherit *b, bool with_cloexec);
+int inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how how);
+
+/* The call SYS_inherit: the block for processes that the caller asks for itself, and its bytes. */
+long inherit_call(const struct handler_event *c);
 
 /* There is no child: take the offer back. */
 void inherit_withdraw(const struct inherit *b);

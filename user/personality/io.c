@@ -159,54 +159,59 @@ io_pwrite(const struct handler_event *c)
 	return to == 1 || to == 2 ? -LINUX_ESPIPE : move_at(c, OPENED_WRITE);
 }
 
-/* Short pieces are joined, so that a line stays in one piece. */
-static __attribute__((noinline)) long
-write_lines(const struct handler_event *c, unsigned long fd)
-{
-	const struct iovec *v = (const struct iovec *)arg(c, 1);
-	char line[CONSOLE_WRITE_MAX];
-	uint64_t held = 0;
-	long sum = 0;
+/* Pieces that are joined, and what has been written before them. */
+struct joined {
+	int to;
+	long sum;
+	uint64_t held;
+	char text[CONSOLE_WRITE_MAX];
+};
 
-	for (unsigned long i = 0; i < arg(c, 2); i++) {
-		if (held + v[i].len > sizeof(line)) {
-			write_console(fd, (uint64_t)line, held);
-			held = 0;
-		}
-		if (v[i].len > sizeof(line)) {
-			write_console(fd, v[i].base, v[i].len);
-		} else {
-			memcpy(line + held, (const void *)v[i].base, v[i].len);
-			held += v[i].len;
-		}
-		sum += (long)v[i].len;
-	}
-	write_console(fd, (uint64_t)line, held);
-	return sum;
+/* False: it cannot go on; the result is in j->sum then. */
+static bool
+write_piece(const struct handler_event *c, struct joined *j, struct iovec piece)
+{
+	long result = piece.len != 0 ? move(c, j->to, OPENED_WRITE, piece) : 0;
+
+	if (result > 0)
+		j->sum += result;
+	else if (j->sum == 0)
+		j->sum = result;
+	return result >= 0 && (uint64_t)result == piece.len;
 }
 
-/*
- * Piece after piece, until one is not moved in full. Of the standard input and of a pipe one piece
- * is enough: more would wait.
- */
-static long
-move_pieces(const struct handler_event *c, int to, uint8_t use)
+static bool
+write_held(const struct handler_event *c, struct joined *j)
+{
+	uint64_t held = j->held;
+
+	j->held = 0;
+	return write_piece(c, j, (struct iovec){(uint64_t)j->text, held});
+}
+
+/* Short pieces are joined, so that a line stays in one piece. */
+static __attribute__((noinline)) long
+write_pieces(const struct handler_event *c, int to)
 {
 	const struct iovec *v = (const struct iovec *)arg(c, 1);
-	long sum = 0;
+	struct joined j;
 
+	j.to = to;
+	j.sum = 0;
+	j.held = 0;
 	for (unsigned long i = 0; i < arg(c, 2); i++) {
-		long result = v[i].len != 0 ? move(c, to, use, v[i]) : 0;
-
-		if (result < 0)
-			return sum > 0 ? sum : result;
-		sum += result;
-		if ((uint64_t)result < v[i].len)
-			break;
-		if (sum > 0 && use == OPENED_READ && to != THE_FILE)
-			break;
+		if (j.held + v[i].len > sizeof(j.text) && !write_held(c, &j))
+			return j.sum;
+		if (v[i].len > sizeof(j.text)) {
+			if (!write_piece(c, &j, v[i]))
+				return j.sum;
+			continue;
+		}
+		memcpy(j.text + j.held, (const void *)v[i].base, v[i].len);
+		j.held += v[i].len;
 	}
-	return sum;
+	write_held(c, &j);
+	return j.sum;
 }
 
 long
@@ -214,16 +219,32 @@ io_writev(const struct handler_event *c)
 {
 	int to = target(c, OPENED_WRITE);
 
-	return to == 1 || to == 2 ? write_lines(c, (unsigned long)to) : to < 0 ? to :
-		move_pieces(c, to, OPENED_WRITE);
+	return to < 0 ? to : write_pieces(c, to);
 }
 
+/*
+ * Piece after piece, until one is not filled. Of the standard input and of a pipe one piece is
+ * enough: more would wait.
+ */
 long
 io_readv(const struct handler_event *c)
 {
+	const struct iovec *v = (const struct iovec *)arg(c, 1);
 	int to = target(c, OPENED_READ);
+	long sum = 0;
 
-	return to < 0 ? to : move_pieces(c, to, OPENED_READ);
+	if (to < 0)
+		return to;
+	for (unsigned long i = 0; i < arg(c, 2); i++) {
+		long result = v[i].len != 0 ? move(c, to, OPENED_READ, v[i]) : 0;
+
+		if (result < 0)
+			return sum > 0 ? sum : result;
+		sum += result;
+		if ((uint64_t)result < v[i].len || (sum > 0 && to != THE_FILE))
+			break;
+	}
+	return sum;
 }
 
 /* Different at every call; not secret. */

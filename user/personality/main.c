@@ -3,7 +3,7 @@
  * Dispatch of Linux calls. A switch and no table: the image must not need relocation.
  */
 #include <abi/startup.h>
-#include <user/personality/files.h>
+#include <user/personality/inherit.h>
 #include <user/personality/personality.h>
 #include <user/personality/process.h>
 #include <usercpu/handler.h>
@@ -46,6 +46,7 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_clone: return thread_clone(c);
 	case SYS_child_begin: return thread_child_begin(c);
 	case SYS_fork_begin: return fork_begin(c);
+	case SYS_inherit: return inherit_call(c);
 	case SYS_sched_yield: return kthread_yield();
 	case SYS_gettid: return kthread_self();
 	case SYS_execve: return process_execve(c);

@@ -95,7 +95,9 @@ enum linux_call {
 	SYS_prlimit64 = 261,
 	SYS_renameat2 = 276,
 	SYS_getrandom = 278,
-	/* not Linux's: the first call of a child of fork, and of a thread made by clone */
+	/* not Linux's: what children inherit (inherit.h) */
+	SYS_inherit = PERSONALITY_INHERIT,
+	/* the first call of a child of fork, and of a thread made by clone */
 	SYS_fork_begin = 4094,
 	SYS_child_begin = 4095,
 };

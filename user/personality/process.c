@@ -34,6 +34,7 @@ struct borrowed {
 _Static_assert(sizeof(struct inherit) <= PROCESS_INHERIT_MAX, "what a child inherits");
 
 static struct {
+	struct lock begin;		/* of several ranks the first one takes what is inherited */
 	struct lock lock;
 	struct {
 		struct channel channel;
@@ -206,7 +207,7 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 	long pid, how;
 
 	what.path = program_path(c, what.path, path, sizeof(path));
-	pid = what.path == NULL ? -FILE_ENAMETOOLONG : inherit_offer(c, b, false);
+	pid = what.path == NULL ? -FILE_ENAMETOOLONG : inherit_offer(c, b, INHERIT_PROGRAM);
 	if (pid < 0)
 		return pid;
 	if (b->entries > 0 || b->cwd[0] != 0 || b->umask_changed != 0) {
@@ -248,15 +249,18 @@ process_execve(const struct handler_event *c)
 void
 process_begin(const struct handler_event *c)
 {
-	const struct inherit *b;
-
-	if (personality_info.inherit_bytes == 0)
+	if (__atomic_load_n(&personality_info.inherit_bytes, __ATOMIC_ACQUIRE) == 0)
 		return;
-	b = inherit_carried();
-	if (b != NULL)
-		inherit_claim(c, b);
-	personality_info.inherit_bytes = 0;
-	process_ready();
+	lock_take(&processes.begin);
+	if (personality_info.inherit_bytes != 0) {
+		const struct inherit *b = inherit_carried();
+
+		if (b != NULL)
+			inherit_claim(c, b);
+		__atomic_store_n(&personality_info.inherit_bytes, 0, __ATOMIC_RELEASE);
+		process_ready();
+	}
+	lock_give(&processes.begin);
 }
 
 /* --- ends --- */

@@ -23,10 +23,18 @@ is_alone(const struct mpi_rank *self)
 	return self->transport->local_ranks == (uint32_t)self->world_size;
 }
 
+static const struct job_part *
+parts_of(const struct transport *t)
+{
+	return (const struct job_part *)(uintptr_t)t->startup->parts;
+}
+
 static int
 port_of(const struct transport *t, uint32_t peer)
 {
-	return (int)(t->startup->base_port + t->placement[peer].local_rank);
+	const struct placement *at = &t->placement[peer];
+
+	return parts_of(t)[at->cluster].base_port + at->local_rank;
 }
 
 int
@@ -175,6 +183,9 @@ transport_far_poll(struct mpi_rank *self)
 		if (err < 0)
 			mpi_die(self, 1, "the kernel refuses to read the rank's mailbox");
 		store_relaxed(&t->arrivals_seen, t->arrivals_seen + 1);
+		/* a port may have belonged to another job, of which a rank is still there */
+		if (sender.badge != parts_of(t)[sender.cluster].badge)
+			continue;
 		moved = true;
 		mpi_arrived(self, &p);
 	}

@@ -24,6 +24,13 @@
  */
 #define PERSONALITY_BIT 30
 
+/*
+ * A call of the personality's own: fill a block, of PROCESS_INHERIT_MAX bytes, with what processes
+ * are to inherit that the caller asks for (servers/proc/client.h); its bytes. What is open they can
+ * take as long as this process is there.
+ */
+#define PERSONALITY_INHERIT 4093
+
 /* Filled before the process starts; found in the image by its symbol, personality_info. */
 struct personality_info {
 	uint64_t stack_top;
