@@ -114,7 +114,7 @@ mail_send(unsigned me, int out, uint32_t number)
 
 /* Cluster 0 makes the channel when the other has its mailbox. Its handle. */
 static int
-begin(unsigned me, int in, int out)
+open_own(unsigned me, int in, int out)
 {
 	long e;
 	int ch;
@@ -269,7 +269,7 @@ talks(uintptr_t arg)
 {
 	unsigned me = (unsigned)arg;
 	int in = (int)KC(KC_MAILBOX_CREATE, PORT), out = (int)KC(KC_MAILBOX_OPEN, 1 - me, PORT);
-	int handle = begin(me, in, out), e;
+	int handle = open_own(me, in, out), e;
 	struct channel ch;
 
 	coro_check(kpage_map(SELF, MADE_AT, handle, 0, 1, PAGE_READ | PAGE_WRITE) == 0);
@@ -324,37 +324,23 @@ dump(void)
 		run.done[1], run.dead, run.closer, run.slots);
 }
 
-static bool
-one_seed(struct coro_config *config, uint64_t seed)
+static void
+begin(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
-	struct boot_record record;
-	struct coro_result result;
-
-	coro_record(&record, CLUSTERS, 2);
-	memset(&run, 0, sizeof(run));
+	(void)config;
+	(void)record;
 	run.death = seed % 5 == 0;
-	run.closer = seed / 2 % 2;
+	run.closer = run.death ? 1 : seed / 2 % 2;
 	run.slots = 1 + (unsigned)(seed / 4 % 3);
-	if (run.death)
-		run.closer = 1;
-	config->record = &record;
-	config->seed = seed;
-	program_begin(&shared, sizeof(shared));
-	return coro_run(config, &result, false);
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
-		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
+	static const struct program_test test = {.name = "messages_arrive_whatever_is_late",
+		.seeds = 10000, .shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .clusters = CLUSTERS, .cores = 2, .begin = begin,
+		.dump = dump};
 
-	for (unsigned long seed = first; seed < first + count; seed++)
-		if (!one_seed(&config, seed)) {
-			printf("FAIL messages_arrive_whatever_is_late: seed %lu\n", seed);
-			return 1;
-		}
-	printf("ok messages_arrive_whatever_is_late (%lu seeds)\n", count);
-	return 0;
+	return program_main(&test, argc, argv);
 }

@@ -109,31 +109,12 @@ program_on(unsigned cluster, unsigned core, struct program *programs, unsigned m
 	return cluster == PEER && core > 1 ? 0 : 1;
 }
 
-static bool
-one_seed(uint64_t seed)
-{
-	struct coro_config config = {.core = program_core, .seed = seed};
-	struct boot_record record;
-	struct coro_result result;
-
-	coro_record(&record, 2, 3);
-	memset(&run, 0, sizeof(run));
-	config.record = &record;
-	program_begin(&shared, sizeof(shared));
-	return coro_run(&config, &result, false);
-}
-
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
-		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	static const struct program_test test = {.name = "a_reader_notices_every_death",
+		.seeds = 10000, .shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .clusters = 2, .cores = 3};
 
-	for (unsigned long seed = first; seed < first + count; seed++)
-		if (!one_seed(seed)) {
-			printf("FAIL a_reader_notices_every_death: seed %lu\n", seed);
-			return 1;
-		}
-	printf("ok a_reader_notices_every_death (%lu seeds)\n", count);
-	return 0;
+	return program_main(&test, argc, argv);
 }

@@ -174,36 +174,24 @@ dump(void)
 		run.written[0], run.written[1], run.read[0], run.read[1]);
 }
 
-static bool
-one_seed(uint64_t seed)
+static void
+begin(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
-	struct coro_config config = {.core = program_core, .seed = seed, .dump = dump,
-		.copy_in_points = seed % 4 * 1000, .ops_max = 6000000};
-	struct boot_record record;
-	struct coro_result result;
-
-	coro_record(&record, 3, 3);
-	record.roles[0] = seed % 3 == 0 ? ROLE_TC : ROLE_KC;
-	memset(&run, 0, sizeof(run));
+	config->copy_in_points = seed % 4 * 1000;
+	config->ops_max = 6000000;
+	record->roles[0] = seed % 3 == 0 ? ROLE_TC : ROLE_KC;
 	run.written[1] = 1;
 	run.peers_die = seed % 8 >= 4;
-	config.record = &record;
-	program_has_authority = true;
-	program_begin(&shared, sizeof(shared));
-	return coro_run(&config, &result, false);
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000,
-		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	static const struct program_test test = {.name = "no_block_comes_to_another_life",
+		.seeds = 1000, .shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .clusters = 3, .cores = 3, .begin = begin,
+		.dump = dump};
 
-	for (unsigned long seed = first; seed < first + count; seed++)
-		if (!one_seed(seed)) {
-			printf("FAIL no_block_comes_to_another_life: seed %lu\n", seed);
-			return 1;
-		}
-	printf("ok no_block_comes_to_another_life (%lu seeds)\n", count);
-	return 0;
+	program_has_authority = true;
+	return program_main(&test, argc, argv);
 }

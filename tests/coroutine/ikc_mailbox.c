@@ -212,37 +212,25 @@ dump(void)
 		run.crowded);
 }
 
-static bool
-one_seed(struct coro_config *config, uint64_t seed)
+static void
+begin(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
-	struct boot_record record;
-	struct coro_result result;
-
-	coro_record(&record, CLUSTERS, CORES);
-	memset(&run, 0, sizeof(run));
+	(void)config;
 	run.death = seed % 2;
 	run.victim = 1 + (unsigned)(seed / 2 % (CLUSTERS - 1));
 	run.crowded = seed / 4 % 2;
 	run.takes_any = seed / 8 % 2;
-	record.mailbox_connectors = run.crowded;
-	config->record = &record;
-	config->seed = seed;
-	program_begin(&shared, sizeof(shared));
-	return coro_run(config, &result, false);
+	record->mailbox_connectors = run.crowded;
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
-		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
+	static const struct program_test test = {
+		.name = "mailboxes_deliver_everything_once_in_order", .seeds = 10000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .clusters = CLUSTERS, .cores = CORES, .begin = begin,
+		.dump = dump};
 
-	for (unsigned long seed = first; seed < first + count; seed++)
-		if (!one_seed(&config, seed)) {
-			printf("FAIL mailboxes_deliver_everything_once_in_order: seed %lu\n", seed);
-			return 1;
-		}
-	printf("ok mailboxes_deliver_everything_once_in_order (%lu seeds)\n", count);
-	return 0;
+	return program_main(&test, argc, argv);
 }

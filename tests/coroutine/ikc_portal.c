@@ -208,39 +208,25 @@ draw(uint64_t seed)
 			shared.source[i][k] = (unsigned char)((x = x * 1664525 + 1013904223) >> 24);
 }
 
-static bool
-one_seed(struct coro_config *config, uint64_t seed)
+static void
+begin(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
-	struct boot_record record;
-	struct coro_result result;
-
-	coro_record(&record, CLUSTERS, CORES);
-	memset(&run, 0, sizeof(run));
 	run.death = seed % 2;
 	run.victim = (unsigned)(seed / 2 % CLUSTERS);
 	run.connectors = (unsigned)(seed / (2 * CLUSTERS) % 2);
-	record.portal_connectors = run.connectors;
+	record->portal_connectors = run.connectors;
 	draw(seed);
-	config->record = &record;
-	config->seed = seed;
 	/* or as slow as turns are long, so that they end before the core comes */
 	config->op_ns = seed / (4 * CLUSTERS) % 2 * SLOW_NS;
-	program_begin(&shared, sizeof(shared));
-	return coro_run(config, &result, false);
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
-		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
+	static const struct program_test test = {.name = "portals_move_the_shorter_length_whole",
+		.seeds = 10000, .shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .clusters = CLUSTERS, .cores = CORES, .begin = begin,
+		.dump = dump};
 
-	for (unsigned long seed = first; seed < first + count; seed++)
-		if (!one_seed(&config, seed)) {
-			printf("FAIL portals_move_the_shorter_length_whole: seed %lu\n", seed);
-			return 1;
-		}
-	printf("ok portals_move_the_shorter_length_whole (%lu seeds)\n", count);
-	return 0;
+	return program_main(&test, argc, argv);
 }

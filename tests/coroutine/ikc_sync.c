@@ -215,35 +215,23 @@ dump(void)
 	printf("ended %u, victim %u, dead %d\n", run.ended, run.victim, run.dead);
 }
 
-static bool
-one_seed(struct coro_config *config, uint64_t seed)
+static void
+begin(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
-	struct boot_record record;
-	struct coro_result result;
-
-	coro_record(&record, CLUSTERS, CORES);
-	memset(&run, 0, sizeof(run));
+	(void)config;
+	(void)record;
 	run.death = seed % 3 == 0;
 	run.ahead = seed % 5 == 0;
 	run.victim = 1 + (unsigned)(seed / 3 % (CLUSTERS - 1));
-	config->record = &record;
-	config->seed = seed;
-	program_begin(&shared, sizeof(shared));
-	return coro_run(config, &result, false);
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
-		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
+	static const struct program_test test = {.name = "no_round_ends_before_all_have_come",
+		.seeds = 10000, .shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .clusters = CLUSTERS, .cores = CORES, .begin = begin,
+		.dump = dump};
 
-	for (unsigned long seed = first; seed < first + count; seed++)
-		if (!one_seed(&config, seed)) {
-			printf("FAIL no_round_ends_before_all_have_come: seed %lu\n", seed);
-			return 1;
-		}
-	printf("ok no_round_ends_before_all_have_come (%lu seeds)\n", count);
-	return 0;
+	return program_main(&test, argc, argv);
 }

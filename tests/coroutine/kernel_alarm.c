@@ -36,7 +36,6 @@ static struct {
 	uint64_t clock[ROUNDS][THREADS];
 	uint64_t area[ROUNDS];
 	uint32_t word[ROUNDS];
-	uint64_t stats;
 	struct proc_status status;
 } shared;
 
@@ -51,7 +50,6 @@ static struct {
 	uint32_t rung[ROUNDS][THREADS];
 	bool inside[ROUNDS][THREADS];
 	unsigned done[ROUNDS];
-	int first_core;
 } run;
 
 static unsigned long all_upcalls, all_cut, all_alarms;	/* of all seeds */
@@ -263,17 +261,10 @@ child(uintptr_t round)
 	for (unsigned i = 1; i < THREADS; i++) {
 		coro_user_context(&shared.ctx[round][i], thread,
 			shared.stack[round][i] + STACK_BYTES, round * THREADS + i);
-		child_check(KC(KC_THREAD_CREATE, &shared.ctx[round][i], i == 1 ? run.first_core :
-			ANY_CORE) > 0);
+		child_check(KC(KC_THREAD_CREATE, &shared.ctx[round][i],
+			i == 1 ? program_first_core : ANY_CORE) > 0);
 	}
 	thread(round * THREADS);
-}
-
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
 }
 
 static void
@@ -303,17 +294,8 @@ one_round(unsigned round)
 static void
 program(uintptr_t arg)
 {
-	uint64_t frames, pieces;
-
 	(void)arg;
-	frames = stats(STATS_FRAMES_FREE);
-	pieces = stats(STATS_PIECE_PAGES);
-	for (unsigned i = 0; i < ROUNDS; i++)
-		one_round(i);
-	coro_check(stats(STATS_PROCS) == 1);
-	coro_check(stats(STATS_FRAMES_FREE) == frames);
-	coro_check(stats(STATS_PIECE_PAGES) == pieces);
-	coro_finish(0);
+	program_rounds(one_round, ROUNDS);
 }
 
 static void
@@ -327,21 +309,12 @@ dump(void)
 				run.sent[run.round][i][b], run.seen[run.round][i][b]);
 }
 
-static void
-empty(struct boot_record *record, unsigned long seed)
-{
-	(void)seed;
-	memset(&run, 0, sizeof(run));
-	run.first_core = record->roles[0] == ROLE_KC;
-}
-
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "no_upcall_is_lost", .seeds = 1500,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
-		.dump = dump};
+	static const struct program_test test = {.name = "no_upcall_is_lost", .seeds = 1500,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .state = &run,
+		.state_bytes = sizeof(run), .dump = dump};
 	unsigned long count;
 
 	count = program_seeds(&test, argc, argv);

@@ -30,7 +30,6 @@ static struct {
 	struct context ctx[ROUNDS][THREADS];
 	struct context mine;
 	uint64_t area[ROUNDS];
-	uint64_t stats;
 	struct proc_status status;
 	struct proc_quota quota;
 	struct page_info info;
@@ -166,13 +165,6 @@ child(uintptr_t round)
 	thread(round * THREADS);
 }
 
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
-}
-
 /*
  * Just what a child needs, so that it notices a frame that stays with a thread; or so little that
  * some touch finds nothing left.
@@ -221,17 +213,8 @@ one_round(unsigned round)
 static void
 program(uintptr_t arg)
 {
-	uint64_t frames, pieces;
-
 	(void)arg;
-	frames = stats(STATS_FRAMES_FREE);
-	pieces = stats(STATS_PIECE_PAGES);
-	for (unsigned i = 0; i < ROUNDS; i++)
-		one_round(i);
-	coro_check(stats(STATS_PROCS) == 1);
-	coro_check(stats(STATS_FRAMES_FREE) == frames);
-	coro_check(stats(STATS_PIECE_PAGES) == pieces);
-	coro_finish(0);
+	program_rounds(one_round, ROUNDS);
 }
 
 static void
@@ -241,21 +224,12 @@ dump(void)
 		run.killed[run.round], run.poor[run.round], run.over[run.round]);
 }
 
-static void
-empty(struct boot_record *record, unsigned long seed)
-{
-	(void)record;
-	(void)seed;
-	memset(&run, 0, sizeof(run));
-}
-
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "a_page_comes_once", .seeds = 1000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
-		.dump = dump};
+	static const struct program_test test = {.name = "a_page_comes_once", .seeds = 1000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .state = &run,
+		.state_bytes = sizeof(run), .dump = dump};
 	unsigned long count;
 
 	count = program_seeds(&test, argc, argv);

@@ -87,13 +87,6 @@ count_up(void)
 	coro_device_raise(DEVICE);
 }
 
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
-}
-
 static void
 open_device(void)
 {
@@ -189,16 +182,16 @@ program(uintptr_t arg)
 	uint64_t frames, pieces;
 
 	(void)arg;
-	frames = stats(STATS_FRAMES_FREE);
-	pieces = stats(STATS_PIECE_PAGES);
+	frames = program_stats(STATS_FRAMES_FREE);
+	pieces = program_stats(STATS_PIECE_PAGES);
 	open_device();
 	for (unsigned i = 0; i < ROUNDS; i++)
 		one_round(i);
 	coro_check(KC(KC_HANDLE_CLOSE, run.handle) == 0);
 	coro_check(!coro_device(DEVICE)->is_on);
-	coro_check(stats(STATS_PROCS) == 1);
-	coro_check(stats(STATS_FRAMES_FREE) == frames);
-	coro_check(stats(STATS_PIECE_PAGES) == pieces);
+	coro_check(program_stats(STATS_PROCS) == 1);
+	coro_check(program_stats(STATS_FRAMES_FREE) == frames);
+	coro_check(program_stats(STATS_PIECE_PAGES) == pieces);
 	coro_finish(0);
 }
 
@@ -210,11 +203,11 @@ dump(void)
 }
 
 static void
-empty(struct boot_record *record, unsigned long seed)
+begin(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
+	(void)config;
 	(void)record;
 	(void)seed;
-	memset(&run, 0, sizeof(run));
 	*(uint32_t *)coro_device_page(DEVICE) = 0;
 }
 
@@ -222,8 +215,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct program_test test = {.name = "no_interrupt_of_a_device_is_lost",
-		.seeds = 1500, .shared = &shared, .shared_bytes = sizeof(shared),
-		.main = program, .begin = empty, .dump = dump};
+		.seeds = 1500, .shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .main = program, .begin = begin, .dump = dump};
 	unsigned long count;
 
 	program_has_authority = true;

@@ -35,7 +35,6 @@ static struct {
 	struct context mine, seen;
 	struct crash_info info;
 	uint64_t area[ROUNDS];
-	uint64_t stats;
 	struct proc_status status;
 } shared;
 
@@ -49,7 +48,6 @@ static struct {
 	bool spins;			/* a thread computes on a time-sharing core */
 	bool is_over;			/* what the other one there had to do */
 	int proc;
-	int first_core;
 } run;
 
 static unsigned long all_replaced, all_faults, all_refused, all_waited;	/* of all seeds */
@@ -120,7 +118,7 @@ thread(uintptr_t arg)
 {
 	unsigned round = (unsigned)arg / THREADS, me = (unsigned)arg % THREADS;
 
-	if (me == SPINS && run.first_core == 0)
+	if (me == SPINS && program_first_core == 0)
 		spins();
 	else
 		uses(me, (uintptr_t)shared.area[round]);
@@ -137,19 +135,12 @@ child(uintptr_t round)
 		coro_user_context(&shared.ctx[round][i], thread,
 			shared.stack[round][i] + STACK_BYTES, round * THREADS + i);
 		child_check(KC(KC_THREAD_CREATE, &shared.ctx[round][i],
-			i == SHARES || i == SPINS ? run.first_core : ANY_CORE) > 0);
+			i == SHARES || i == SPINS ? program_first_core : ANY_CORE) > 0);
 	}
 	thread(round * THREADS);
 }
 
 /* --- its parent --- */
-
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
-}
 
 /* A result of a call about the child, which may have ended. */
 static void
@@ -270,17 +261,8 @@ one_round(unsigned round)
 static void
 program(uintptr_t arg)
 {
-	uint64_t frames, pieces;
-
 	(void)arg;
-	frames = stats(STATS_FRAMES_FREE);
-	pieces = stats(STATS_PIECE_PAGES);
-	for (unsigned i = 0; i < ROUNDS; i++)
-		one_round(i);
-	coro_check(stats(STATS_PROCS) == 1);
-	coro_check(stats(STATS_FRAMES_FREE) == frames);
-	coro_check(stats(STATS_PIECE_PAGES) == pieces);
-	coro_finish(0);
+	program_rounds(one_round, ROUNDS);
 }
 
 static void
@@ -289,20 +271,12 @@ dump(void)
 	printf("round %u, killed %d, refused %d\n", run.round, run.killed, run.refused);
 }
 
-static void
-empty(struct boot_record *record, unsigned long seed)
-{
-	(void)seed;
-	memset(&run, 0, sizeof(run));
-	run.first_core = record->roles[0] == ROLE_KC;
-}
-
 int
 main(int argc, char **argv)
 {
 	static const struct program_test test = {.name = "a_fault_is_handled_by_another_process",
-		.seeds = 1500, .shared = &shared, .shared_bytes = sizeof(shared),
-		.main = program, .begin = empty, .dump = dump};
+		.seeds = 1500, .shared = &shared, .shared_bytes = sizeof(shared), .main = program,
+		.state = &run, .state_bytes = sizeof(run), .dump = dump};
 	unsigned long count = program_seeds(&test, argc, argv);
 
 	if (count == 0)

@@ -36,7 +36,6 @@ static struct {
 	_Alignas(8) struct fuzz fuzz[CHILDREN];
 	_Alignas(8) struct context ctx[CHILDREN];
 	_Alignas(8) uint64_t result[CHILDREN];
-	_Alignas(8) uint64_t stats;
 	_Alignas(8) struct proc_status status;
 	_Alignas(8) struct page_info page;
 } shared;
@@ -156,13 +155,6 @@ child(uintptr_t i)
 
 /* --- their parent --- */
 
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
-}
-
 static long
 begin(unsigned i)
 {
@@ -208,9 +200,9 @@ program(uintptr_t arg)
 	proc[0] = KC(KC_PROC_CREATE);
 	coro_check(proc[0] >= 0 && KC(KC_HANDLE_CLOSE, proc[0]) == 0);
 	for (int i = 0; i < SETTLES; i++)
-		stats(STATS_PROCS);
+		program_stats(STATS_PROCS);
 	for (int i = 0; i < BALANCED; i++)
-		before[i] = stats(i);
+		before[i] = program_stats(i);
 	for (unsigned i = 0; i < CHILDREN; i++)
 		proc[i] = begin(i);
 	run.step = 1;
@@ -229,19 +221,19 @@ program(uintptr_t arg)
 	}
 	run.step = 3;
 	/* what children made and left behind ends by itself */
-	while (stats(STATS_PROCS) > before[STATS_PROCS])
+	while (program_stats(STATS_PROCS) > before[STATS_PROCS])
 		KC(KC_THREAD_YIELD);
 	/*
 	 * memory that nobody names is given back in steps, of which home does one with each call; a
 	 * leak stays
 	 */
-	for (unsigned n = 0; n < STEPS_MAX && stats(STATS_FRAMES_FREE) < before[STATS_FRAMES_FREE];
-		n++)
+	for (unsigned n = 0; n < STEPS_MAX &&
+		program_stats(STATS_FRAMES_FREE) < before[STATS_FRAMES_FREE]; n++)
 		continue;
 	for (int i = 0; i < BALANCED; i++)
-		if (stats(i) != before[i])
+		if (program_stats(i) != before[i])
 			coro_fail("number %d of the statistics is %lu, not %lu", i,
-				(unsigned long)stats(i), (unsigned long)before[i]);
+				(unsigned long)program_stats(i), (unsigned long)before[i]);
 	coro_finish(0);
 }
 

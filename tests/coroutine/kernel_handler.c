@@ -29,7 +29,6 @@ static struct {
 	struct context ctx[ROUNDS][THREADS];
 	struct context mine;
 	uint64_t area[ROUNDS];
-	uint64_t stats;
 	struct proc_status status;
 } shared;
 
@@ -40,7 +39,6 @@ static struct {
 	bool by_process[ROUNDS];	/* the handler is the process's */
 	uint32_t served[ROUNDS];
 	uint32_t asked[ROUNDS];
-	int first_core;
 } run;
 
 static unsigned long all_calls, all_faults, all_probes;	/* of all seeds: that handlers served */
@@ -173,17 +171,10 @@ child(uintptr_t round)
 	for (unsigned i = 1; i < THREADS; i++) {
 		coro_user_context(&shared.ctx[round][i], thread,
 			shared.stack[round][i] + STACK_BYTES, round * THREADS + i);
-		child_check(KC(KC_THREAD_CREATE, &shared.ctx[round][i], i == 1 ? run.first_core :
-			ANY_CORE) > 0);
+		child_check(KC(KC_THREAD_CREATE, &shared.ctx[round][i],
+			i == 1 ? program_first_core : ANY_CORE) > 0);
 	}
 	thread(round * THREADS);
-}
-
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
 }
 
 static void
@@ -214,17 +205,8 @@ one_round(unsigned round)
 static void
 program(uintptr_t arg)
 {
-	uint64_t frames, pieces;
-
 	(void)arg;
-	frames = stats(STATS_FRAMES_FREE);
-	pieces = stats(STATS_PIECE_PAGES);
-	for (unsigned i = 0; i < ROUNDS; i++)
-		one_round(i);
-	coro_check(stats(STATS_PROCS) == 1);
-	coro_check(stats(STATS_FRAMES_FREE) == frames);
-	coro_check(stats(STATS_PIECE_PAGES) == pieces);
-	coro_finish(0);
+	program_rounds(one_round, ROUNDS);
 }
 
 static void
@@ -235,21 +217,12 @@ dump(void)
 		run.by_process[run.round], run.served[run.round], run.asked[run.round]);
 }
 
-static void
-empty(struct boot_record *record, unsigned long seed)
-{
-	(void)seed;
-	memset(&run, 0, sizeof(run));
-	run.first_core = record->roles[0] == ROLE_KC;
-}
-
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "a_handler_serves_each_once", .seeds = 1500,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
-		.dump = dump};
+	static const struct program_test test = {.name = "a_handler_serves_each_once",
+		.seeds = 1500, .shared = &shared, .shared_bytes = sizeof(shared), .main = program,
+		.state = &run, .state_bytes = sizeof(run), .dump = dump};
 	unsigned long count;
 
 	count = program_seeds(&test, argc, argv);

@@ -27,7 +27,6 @@ static struct {
 	struct context mine;
 	uint64_t value[ROUNDS][THREADS + 1];
 	unsigned char message[ROUNDS][THREADS + 1][MAILBOX_MSG_SIZE];
-	uint64_t stats;
 	struct mail_sender sender;
 	uint32_t never;
 	struct proc_status status;
@@ -40,7 +39,6 @@ static struct {
 	unsigned round;
 	int step;
 	long proc;
-	int first_core;			/* 0 if home runs threads, too */
 	bool stop;			/* the bystanders may end */
 	/* handle of the newest, perhaps another thread's or process's */
 	long memory;
@@ -152,7 +150,7 @@ child(uintptr_t round)
 	for (unsigned i = 1; i <= THREADS; i++) {
 		coro_user_context(&shared.ctx[round], thread, shared.stack[round][i] + STACK_BYTES,
 			round * (THREADS + 1) + i);
-		KC(KC_THREAD_CREATE, &shared.ctx[round], i == 1 ? run.first_core : ANY_CORE);
+		KC(KC_THREAD_CREATE, &shared.ctx[round], i == 1 ? program_first_core : ANY_CORE);
 	}
 	for (unsigned n = run.crash_after[round]; n > 0; n--) {
 		coro_user_point();
@@ -197,16 +195,9 @@ bystander(uintptr_t arg)
 {
 	(void)arg;
 	coro_user_context(&shared.partner, partner, shared.partner_stack + STACK_BYTES, 0);
-	coro_check(KC(KC_THREAD_CREATE, &shared.partner, run.first_core) > 0);
+	coro_check(KC(KC_THREAD_CREATE, &shared.partner, program_first_core) > 0);
 	play(0);
 	program_exit();
-}
-
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
 }
 
 static void
@@ -244,18 +235,18 @@ program(uintptr_t arg)
 	uint64_t frames, threads;
 
 	(void)arg;
-	while (stats(STATS_THREADS) < 3)	/* the bystanders are there */
+	while (program_stats(STATS_THREADS) < 3)	/* the bystanders are there */
 		KC(KC_THREAD_YIELD);
-	frames = stats(STATS_FRAMES_FREE);
-	threads = stats(STATS_THREADS);
+	frames = program_stats(STATS_FRAMES_FREE);
+	threads = program_stats(STATS_THREADS);
 	for (unsigned i = 0; i < ROUNDS; i++)
 		one_round(i);
-	coro_check(stats(STATS_PROCS) == 2);
-	coro_check(stats(STATS_MAILBOXES) == 0 && stats(STATS_PORTALS) == 0);
-	coro_check(stats(STATS_THREADS) == threads);
-	coro_check(stats(STATS_FRAMES_FREE) == frames);
+	coro_check(program_stats(STATS_PROCS) == 2);
+	coro_check(program_stats(STATS_MAILBOXES) == 0 && program_stats(STATS_PORTALS) == 0);
+	coro_check(program_stats(STATS_THREADS) == threads);
+	coro_check(program_stats(STATS_FRAMES_FREE) == frames);
 	run.stop = true;
-	while (stats(STATS_PROCS) > 1)
+	while (program_stats(STATS_PROCS) > 1)
 		KC(KC_THREAD_YIELD);
 	coro_finish(0);
 }
@@ -278,25 +269,21 @@ dump(void)
 }
 
 static void
-empty(struct boot_record *record, unsigned long seed)
+begin(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
+	(void)config;
+	(void)record;
 	(void)seed;
-	memset(&run, 0, sizeof(run));
-	run.first_core = record->roles[0] == ROLE_KC;
 	shared.ball = 0;
 }
 
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "a_process_ends_alone_and_leaves_nothing", .seeds = 2000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .begin = empty, .dump = dump};
-	unsigned long count;
+	static const struct program_test test = {
+		.name = "a_process_ends_alone_and_leaves_nothing", .seeds = 2000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .begin = begin, .dump = dump};
 
-	count = program_seeds(&test, argc, argv);
-	if (count == 0)
-		return 1;
-	printf("ok a_process_ends_alone_and_leaves_nothing (%lu seeds)\n", count);
-	return 0;
+	return program_main(&test, argc, argv);
 }

@@ -46,8 +46,9 @@ static struct {
 	bool over;
 	unsigned gone;			/* threads that have ended */
 	uint64_t frames;
-	unsigned wrote, refused;
 } run;
+
+static unsigned long all_wrote, all_refused;
 
 static uint64_t
 frames_free(unsigned me)
@@ -77,8 +78,8 @@ try(unsigned page)
 		coro_check(may || run.may[page] || changes != run.changes);
 	else
 		coro_check(narrow || run.narrow[page] || changes != run.changes);
-	run.wrote += r == 0;
-	run.refused += r != 0;
+	all_wrote += r == 0;
+	all_refused += r != 0;
 }
 
 static void
@@ -227,50 +228,34 @@ program_on(unsigned cluster, unsigned core, struct program *programs, unsigned m
 static void
 dump(void)
 {
-	printf("at %lx over %d gone %u wrote %u refused %u\n", run.at, run.over, run.gone,
-		run.wrote,
-		run.refused);
+	printf("at %lx over %d gone %u\n", run.at, run.over, run.gone);
 }
 
-static bool
-passes(unsigned long seed)
+static void
+begin(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
-	struct coro_config config = {.core = program_core, .dump = dump, .seed = seed};
-	struct boot_record record;
-	struct coro_result result;
-
-	coro_record(&record, 1, CORES);
-	memset(&run, 0, sizeof(run));
-	record.roles[0] = seed % 4 == 0 ? ROLE_TC : ROLE_KC;
-	record.cluster[0].mem_bytes = 5 * LARGE;
-	config.record = &record;
-	program_begin(&shared, sizeof(shared));
-	if (coro_run(&config, &result, false))
-		return true;
-	printf("FAIL pages_change_their_size_under_who_uses_them: seed %lu\n", seed);
-	return false;
+	(void)config;
+	record->roles[0] = seed % 4 == 0 ? ROLE_TC : ROLE_KC;
+	record->cluster[0].mem_bytes = 5 * LARGE;
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000,
-		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1, seed = first;
-	unsigned wrote = 0, refused = 0;
+	static const struct program_test test = {
+		.name = "pages_change_their_size_under_who_uses_them", .seeds = 1000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .clusters = 1, .cores = CORES, .begin = begin,
+		.dump = dump};
+	unsigned long count = program_seeds(&test, argc, argv);
 
-	for (; seed < first + count && passes(seed); seed++) {
-		wrote += run.wrote;
-		refused += run.refused;
-	}
-	if (seed < first + count)
+	if (count == 0)
 		return 1;
 	/* that nothing was tried is no proof */
-	if (count >= 20 && (wrote == 0 || refused == 0)) {
-		printf("FAIL pages_change_their_size_under_who_uses_them: %u written, %u refused\n",
-			wrote,
-			refused);
+	if (count >= 20 && (all_wrote == 0 || all_refused == 0)) {
+		printf("FAIL %s: %lu written, %lu refused\n", test.name, all_wrote, all_refused);
 		return 1;
 	}
-	printf("ok pages_change_their_size_under_who_uses_them (%lu seeds)\n", count);
+	printf("ok %s (%lu seeds)\n", test.name, count);
 	return 0;
 }

@@ -31,7 +31,7 @@ static struct {
 	uint64_t value[EATERS + 1][THREADS];
 	struct proc_quota most[EATERS + 1];
 	struct proc_status status;
-	uint64_t joined, stats;
+	uint64_t joined;
 } shared;
 
 static struct {
@@ -142,13 +142,6 @@ eater(uintptr_t me)
 
 /* --- the first process --- */
 
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
-}
-
 static void
 leave(uintptr_t arg)
 {
@@ -183,9 +176,9 @@ act(void)
 static void
 settle(uint64_t frames)
 {
-	while (stats(STATS_PROCS) > 1)
+	while (program_stats(STATS_PROCS) > 1)
 		KC(KC_THREAD_YIELD);
-	for (unsigned n = 0; n < STEPS_MAX && stats(STATS_FRAMES_FREE) < frames; n++)
+	for (unsigned n = 0; n < STEPS_MAX && program_stats(STATS_FRAMES_FREE) < frames; n++)
 		continue;
 }
 
@@ -232,14 +225,14 @@ program(uintptr_t arg)
 	act();
 	settle(0);
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-		before[i] = stats(same[i]);
+		before[i] = program_stats(same[i]);
 	for (unsigned i = 0; i < ROUNDS; i++)
 		one_round();
 	settle(before[0]);
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-		if (stats(same[i]) != before[i])
+		if (program_stats(same[i]) != before[i])
 			coro_fail("number %d of the statistics is %lu, not %lu", same[i],
-				(unsigned long)stats(same[i]), (unsigned long)before[i]);
+				(unsigned long)program_stats(same[i]), (unsigned long)before[i]);
 	coro_finish(0);
 }
 
@@ -251,21 +244,12 @@ dump(void)
 		run.full[1]);
 }
 
-static void
-empty(struct boot_record *record, unsigned long seed)
-{
-	(void)record;
-	(void)seed;
-	memset(&run, 0, sizeof(run));
-}
-
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "what_is_exhausted_comes_back", .seeds = 300,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
-		.dump = dump};
+	static const struct program_test test = {.name = "what_is_exhausted_comes_back",
+		.seeds = 300, .shared = &shared, .shared_bytes = sizeof(shared), .main = program,
+		.state = &run, .state_bytes = sizeof(run), .dump = dump};
 	unsigned long count;
 
 	program_is_init = true;

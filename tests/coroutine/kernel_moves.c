@@ -30,7 +30,6 @@ static struct {
 	struct thread_counts counts[ROUNDS][THREADS];
 	struct cluster_info info[ROUNDS][THREADS];
 	struct proc_status status;
-	uint64_t stats;
 	uint32_t word[ROUNDS];
 } shared;
 
@@ -42,7 +41,6 @@ static struct {
 	struct { unsigned begun, open; int core; } sent[ROUNDS][THREADS];	/* core -1: any */
 	unsigned entered[ROUNDS][THREADS];
 	unsigned done[ROUNDS];
-	int first_core;
 } run;
 
 static unsigned long all_moves;
@@ -71,7 +69,7 @@ computes(unsigned round, unsigned i, uint32_t seed)
 static int
 any_core(void)
 {
-	return run.first_core + (int)coro_random((unsigned)(CORES - run.first_core));
+	return program_first_core + (int)coro_random((unsigned)(CORES - program_first_core));
 }
 
 /* Send a thread to any core. The last of two that send it at the same time is not known. */
@@ -253,13 +251,6 @@ thread(uintptr_t me)
 		KC(KC_THREAD_EXIT, 0);
 }
 
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
-}
-
 static void
 round_of(unsigned round)
 {
@@ -286,16 +277,16 @@ round_of(unsigned round)
 static void
 program(uintptr_t me)
 {
-	uint64_t frames = 0, threads = stats(STATS_THREADS);
+	uint64_t frames = 0, threads = program_stats(STATS_THREADS);
 
 	(void)me;
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		round_of(i);
 		if (i == 0)
-			frames = stats(STATS_FRAMES_FREE);
+			frames = program_stats(STATS_FRAMES_FREE);
 	}
-	coro_check(stats(STATS_THREADS) == threads);
-	coro_check(stats(STATS_FRAMES_FREE) + 2 >= frames);
+	coro_check(program_stats(STATS_THREADS) == threads);
+	coro_check(program_stats(STATS_FRAMES_FREE) + 2 >= frames);
 	coro_finish(0);
 }
 
@@ -315,37 +306,23 @@ dump(void)
 		run.handle[run.round][2]);
 }
 
-static bool
-passes(unsigned long seed)
+static void
+begin(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
-	struct coro_config config = {.core = program_core, .dump = dump, .seed = seed};
-	struct boot_record record;
-	struct coro_result result;
-
-	coro_record(&record, 1, CORES);
-	memset(&run, 0, sizeof(run));
-	run.first_core = seed % 4 != 0;
-	record.roles[0] = run.first_core == 0 ? ROLE_TC : ROLE_KC;
+	(void)config;
+	record->roles[0] = seed % 4 == 0 ? ROLE_TC : ROLE_KC;
 	if (seed % 4 == 1)
-		record.roles[2] = ROLE_TC;
-	config.record = &record;
-	program_begin(&shared, sizeof(shared));
-	if (coro_run(&config, &result, false))
-		return true;
-	printf("FAIL threads_go_to_other_cores_and_lose_nothing: seed %lu\n", seed);
-	return false;
+		record->roles[2] = ROLE_TC;
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000,
-		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1, seed = first;
+	static const struct program_test test = {
+		.name = "threads_go_to_other_cores_and_lose_nothing", .seeds = 2000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .clusters = 1, .cores = CORES, .begin = begin,
+		.dump = dump};
 
-	while (seed < first + count && passes(seed))
-		seed++;
-	if (seed < first + count || all_moves == 0)
-		return 1;
-	printf("ok threads_go_to_other_cores_and_lose_nothing (%lu seeds)\n", count);
-	return 0;
+	return program_main(&test, argc, argv) != 0 || all_moves == 0;
 }

@@ -33,7 +33,6 @@ static struct {
 	struct context copy_ctx[ROUNDS][COPIES];
 	struct context mine;
 	uint64_t area[ROUNDS];
-	uint64_t stats;
 	struct proc_status copy_status[ROUNDS];
 	struct proc_status status;
 } shared;
@@ -194,13 +193,6 @@ copier(uintptr_t round)
 		KC(KC_THREAD_EXIT, 0);
 }
 
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
-}
-
 static void
 one_round(unsigned round)
 {
@@ -232,15 +224,15 @@ program(uintptr_t arg)
 	uint64_t frames, pieces;
 
 	(void)arg;
-	frames = stats(STATS_FRAMES_FREE);
-	pieces = stats(STATS_PIECE_PAGES);
+	frames = program_stats(STATS_FRAMES_FREE);
+	pieces = program_stats(STATS_PIECE_PAGES);
 	for (unsigned i = 0; i < ROUNDS; i++)
 		one_round(i);
 	/* a copy whose maker was killed ends by itself */
-	while (stats(STATS_PROCS) > 1)
+	while (program_stats(STATS_PROCS) > 1)
 		KC(KC_THREAD_YIELD);
-	coro_check(stats(STATS_FRAMES_FREE) == frames);
-	coro_check(stats(STATS_PIECE_PAGES) == pieces);
+	coro_check(program_stats(STATS_FRAMES_FREE) == frames);
+	coro_check(program_stats(STATS_PIECE_PAGES) == pieces);
 	coro_finish(0);
 }
 
@@ -251,21 +243,12 @@ dump(void)
 		run.touched[run.round]);
 }
 
-static void
-empty(struct boot_record *record, unsigned long seed)
-{
-	(void)record;
-	(void)seed;
-	memset(&run, 0, sizeof(run));
-}
-
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "a_copy_keeps_what_it_had", .seeds = 1000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
-		.dump = dump};
+	static const struct program_test test = {.name = "a_copy_keeps_what_it_had",
+		.seeds = 1000, .shared = &shared, .shared_bytes = sizeof(shared), .main = program,
+		.state = &run, .state_bytes = sizeof(run), .dump = dump};
 	unsigned long seeds = program_seeds(&test, argc, argv);
 
 	if (seeds == 0)

@@ -405,16 +405,9 @@ user(uintptr_t me)
 }
 
 static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
-}
-
-static uint64_t
 pages(void)
 {
-	return stats(STATS_FRAMES_FREE) + stats(STATS_PIECE_PAGES);
+	return program_stats(STATS_FRAMES_FREE) + program_stats(STATS_PIECE_PAGES);
 }
 
 static void
@@ -461,7 +454,7 @@ program(uintptr_t arg)
 
 	(void)arg;
 	before = pages();
-	threads = stats(STATS_THREADS);
+	threads = program_stats(STATS_THREADS);
 	begin();
 	for (unsigned i = coro_random(150); i > 0; i--)
 		step(USERS, 0);
@@ -471,7 +464,7 @@ program(uintptr_t arg)
 			step(USERS, 0);
 	}
 	end();
-	while (stats(STATS_PROCS) > 1 || stats(STATS_THREADS) > threads)
+	while (program_stats(STATS_PROCS) > 1 || program_stats(STATS_THREADS) > threads)
 		KC(KC_THREAD_YIELD);
 	/* what nothing names comes back in steps */
 	for (unsigned i = 0; pages() != before; i++)
@@ -643,25 +636,17 @@ dump(void)
 		run.stop ? "at the end" : "under way");
 }
 
-static void
-empty(struct boot_record *record, unsigned long seed)
-{
-	(void)record;
-	(void)seed;
-	memset(&run, 0, sizeof(run));
-}
-
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "what_was_mapped_through_a_revoked_view_is_gone", .seeds = 1000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
-		.dump = dump};
-	static const struct program_test reading =
-		{.name = "what_is_read_until_the_fault_is_what_the_page_held", .seeds = 1000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = lender, .begin = empty,
-		.dump = dump};
+	static const struct program_test test = {
+		.name = "what_was_mapped_through_a_revoked_view_is_gone", .seeds = 1000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .state = &run,
+		.state_bytes = sizeof(run), .dump = dump};
+	static const struct program_test reading = {
+		.name = "what_is_read_until_the_fault_is_what_the_page_held", .seeds = 1000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = lender, .state = &run,
+		.state_bytes = sizeof(run), .dump = dump};
 	unsigned long count;
 
 	program_is_init = true;

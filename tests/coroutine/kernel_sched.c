@@ -339,9 +339,9 @@ dump(void)
 }
 
 static void
-choose(struct boot_record *record, unsigned long seed)
+choose(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
-	memset(&run, 0, sizeof(run));
+	(void)config;
 	scenario = seed % 4 == 3 ? ASKS : seed % 8 == 6 ? ENDS : SHARES;
 	if (scenario == ENDS) {
 		coro_record(record, 1, 2);
@@ -365,14 +365,9 @@ choose(struct boot_record *record, unsigned long seed)
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "a_shared_core_runs_whose_turn_it_is", .seeds = 2000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .begin = choose, .dump = dump};
-	unsigned long count;
+	static const struct program_test test = {.name = "a_shared_core_runs_whose_turn_it_is",
+		.seeds = 2000, .shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .begin = choose, .dump = dump};
 
-	count = program_seeds(&test, argc, argv);
-	if (count == 0)
-		return 1;
-	printf("ok a_shared_core_runs_whose_turn_it_is (%lu seeds)\n", count);
-	return 0;
+	return program_main(&test, argc, argv);
 }

@@ -32,7 +32,6 @@ static struct {
 	unsigned wakes;
 	bool asleep;
 	unsigned step;
-	int first_core;			/* 0 if home runs threads, too */
 } run;
 
 static uint32_t
@@ -79,7 +78,7 @@ storm(void)
 
 	run.step = 100;
 	for (unsigned i = 0; i < THREADS; i++)
-		tid[i] = start(i, worker, i, coro_random(3) ? ANY_CORE : run.first_core);
+		tid[i] = start(i, worker, i, coro_random(3) ? ANY_CORE : program_first_core);
 	for (unsigned n = 0; n < THREADS; n++) {
 		unsigned i = (n * 5 + 3) % THREADS;	/* another order than that of the ends */
 
@@ -124,7 +123,7 @@ lock_test(void)
 	run.step = 200;
 	shared.lock = 0;
 	for (unsigned i = 0; i < 5; i++)
-		tid[i] = start(i, locker, 3, i == 0 ? run.first_core : ANY_CORE);
+		tid[i] = start(i, locker, 3, i == 0 ? program_first_core : ANY_CORE);
 	for (unsigned i = 0; i < 5; i++)
 		coro_check(join(tid[i]) == 3);
 	coro_check(run.counter == 15 && shared.lock == 0);
@@ -156,7 +155,7 @@ turn_test(void)
 	run.step = 300;
 	shared.turn = 0;
 	for (unsigned i = 0; i < 3; i++)
-		tid[i] = start(i, player, i, i == 0 ? run.first_core : ANY_CORE);
+		tid[i] = start(i, player, i, i == 0 ? program_first_core : ANY_CORE);
 	for (unsigned i = 0; i < 3; i++)
 		coro_check(join(tid[i]) == (long)i);
 	coro_check(shared.turn == 9);
@@ -184,7 +183,7 @@ sleep_test(void)
 	run.sleeper = (int)KC(KC_THREAD_SELF);
 	coro_check(KC(KC_THREAD_WAKEUP, run.sleeper, 1) == 0);
 	coro_check(KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER) == 1);
-	tid = start(0, waker, 6, run.first_core);
+	tid = start(0, waker, 6, program_first_core);
 	for (uint32_t i = 1; i <= 6; i++) {
 		coro_check(KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER) == 1);
 		coro_check(run.wakes == i);
@@ -227,13 +226,6 @@ stale_test(void)
 	}
 }
 
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.value) == 0);
-	return shared.value;
-}
-
 /* The most handles that a test of this program has at once have places in the table. */
 static void
 grow_table(void)
@@ -255,14 +247,14 @@ program(uintptr_t arg)
 	(void)arg;
 	grow_table();
 	for (int i = 0; i < 3; i++)
-		before[i] = stats(same[i]);
+		before[i] = program_stats(same[i]);
 	storm();
 	lock_test();
 	turn_test();
 	sleep_test();
 	stale_test();
 	for (int i = 0; i < 3; i++)
-		coro_check(stats(same[i]) == before[i]);
+		coro_check(program_stats(same[i]) == before[i]);
 	coro_finish(0);
 }
 
@@ -273,26 +265,12 @@ dump(void)
 		run.inside, shared.lock, shared.turn, run.wakes);
 }
 
-static void
-empty(struct boot_record *record, unsigned long seed)
-{
-	(void)seed;
-	memset(&run, 0, sizeof(run));
-	run.first_core = record->roles[0] == ROLE_KC;
-}
-
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "nothing_is_lost_among_threads", .seeds = 2000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
-		.dump = dump};
-	unsigned long count;
+	static const struct program_test test = {.name = "nothing_is_lost_among_threads",
+		.seeds = 2000, .shared = &shared, .shared_bytes = sizeof(shared), .main = program,
+		.state = &run, .state_bytes = sizeof(run), .dump = dump};
 
-	count = program_seeds(&test, argc, argv);
-	if (count == 0)
-		return 1;
-	printf("ok nothing_is_lost_among_threads (%lu seeds)\n", count);
-	return 0;
+	return program_main(&test, argc, argv);
 }

@@ -68,7 +68,6 @@ static struct {
 	struct proc_status status[USERS + 1][THREADS];
 	struct page_info page[USERS + 1][THREADS];
 	struct proc_status ended;
-	uint64_t stats;
 } shared;
 
 static struct {
@@ -380,13 +379,6 @@ user(uintptr_t me)
 		work(me * THREADS);
 }
 
-static uint64_t
-stats(int what)
-{
-	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
-	return shared.stats;
-}
-
 static void
 begin(void)
 {
@@ -461,9 +453,9 @@ program(uintptr_t arg)
 	uint64_t frames, pieces, threads;
 
 	(void)arg;
-	frames = stats(STATS_FRAMES_FREE);
-	pieces = stats(STATS_PIECE_PAGES);
-	threads = stats(STATS_THREADS);
+	frames = program_stats(STATS_FRAMES_FREE);
+	pieces = program_stats(STATS_PIECE_PAGES);
+	threads = program_stats(STATS_THREADS);
 	begin();
 	for (unsigned i = coro_random(200); i > 0 && run.busy > 0; i--)
 		step(USERS, 0);
@@ -473,9 +465,10 @@ program(uintptr_t arg)
 			step(USERS, 0);
 	}
 	end();
-	while (stats(STATS_PROCS) > 1 || stats(STATS_THREADS) > threads)
+	while (program_stats(STATS_PROCS) > 1 || program_stats(STATS_THREADS) > threads)
 		KC(KC_THREAD_YIELD);
-	coro_check(stats(STATS_FRAMES_FREE) + stats(STATS_PIECE_PAGES) == frames + pieces);
+	coro_check(program_stats(STATS_FRAMES_FREE) + program_stats(STATS_PIECE_PAGES) ==
+		frames + pieces);
 	for (unsigned i = 0; i < 4; i++)
 		all_waits[i] += run.waited[i];
 	coro_finish(0);
@@ -488,21 +481,13 @@ dump(void)
 		run.busy, run.stop ? "at the end" : "under way");
 }
 
-static void
-empty(struct boot_record *record, unsigned long seed)
-{
-	(void)record;
-	(void)seed;
-	memset(&run, 0, sizeof(run));
-}
-
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "revoked_handles_are_dead_and_waits_by_them_end", .seeds = 1000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
-		.dump = dump};
+	static const struct program_test test = {
+		.name = "revoked_handles_are_dead_and_waits_by_them_end", .seeds = 1000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .state = &run,
+		.state_bytes = sizeof(run), .dump = dump};
 	unsigned long count;
 
 	program_is_init = true;

@@ -39,7 +39,6 @@ static struct {
 
 static struct {
 	int step;
-	int first_core;			/* 0 if home runs threads, too */
 	long sleeper;
 	unsigned done[ROLES];		/* what a role did or saw */
 	long in, out, portal, portal_out;
@@ -243,7 +242,7 @@ program(uintptr_t arg)
 	run.portal_out = KC(KC_PORTAL_OPEN, 0, PORT, PORT);
 	for (unsigned i = 0; i < ROLES; i++) {
 		coro_user_context(&shared.ctx, thread, shared.stack[i] + STACK_BYTES, i);
-		tid[i] = KC(KC_THREAD_CREATE, &shared.ctx, i == 0 ? run.first_core : ANY_CORE);
+		tid[i] = KC(KC_THREAD_CREATE, &shared.ctx, i == 0 ? program_first_core : ANY_CORE);
 		coro_check(tid[i] > 0);
 	}
 	for (unsigned i = 0; i < ROLES; i++) {
@@ -267,31 +266,24 @@ dump(void)
 }
 
 static void
-empty(struct boot_record *record, unsigned long seed)
+begin(struct coro_config *config, struct boot_record *record, unsigned long seed)
 {
 	int role = record->roles[0];
 
+	(void)config;
 	coro_record(record, 2, 2 + (unsigned)seed % 3);
 	record->roles[0] = role;
-	memset(&run, 0, sizeof(run));
-	run.first_core = role == ROLE_KC;
 	shared.word = 0;
 }
 
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test =
-		{.name = "each_wait_ends_once_and_in_time", .seeds = 2000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
-		.dump = dump};
-	unsigned long count;
+	static const struct program_test test = {.name = "each_wait_ends_once_and_in_time",
+		.seeds = 2000, .shared = &shared, .shared_bytes = sizeof(shared), .state = &run,
+		.state_bytes = sizeof(run), .main = program, .begin = begin, .dump = dump};
 
 	for (unsigned i = 0; i < BYTES; i++)
 		shared.from[i] = (unsigned char)(i * 7 + 1);
-	count = program_seeds(&test, argc, argv);
-	if (count == 0)
-		return 1;
-	printf("ok each_wait_ends_once_and_in_time (%lu seeds)\n", count);
-	return 0;
+	return program_main(&test, argc, argv);
 }

@@ -17,7 +17,9 @@
 #define CORES 4
 
 static _Alignas(4096) unsigned char stack[PROGRAMS_MAX][STACK_BYTES];
+static _Alignas(64) uint64_t value[8];	/* the first: for program_stats */
 bool program_is_init, program_has_authority;
+int program_first_core;
 static unsigned stacks;			/* in use in this run */
 static void *shared;
 static size_t shared_len;
@@ -52,6 +54,7 @@ name_memory(void)
 		return;
 	named = true;
 	coro_user_memory(stack, sizeof(stack));
+	coro_user_memory(value, sizeof(value));
 	if (shared_len > 0)
 		coro_user_memory(shared, shared_len);
 }
@@ -121,27 +124,74 @@ program_core(void *arg)
 	kernel_core_main(arg);
 }
 
+uint64_t
+program_stats(int what)
+{
+	coro_check(KC(KC_STATS, what, value) == 0);
+	return value[0];
+}
+
+void
+program_rounds(void (*one_round)(unsigned round), unsigned rounds)
+{
+	uint64_t frames = program_stats(STATS_FRAMES_FREE);
+	uint64_t pieces = program_stats(STATS_PIECE_PAGES);
+
+	for (unsigned i = 0; i < rounds; i++)
+		one_round(i);
+	coro_check(program_stats(STATS_PROCS) == 1);
+	coro_check(program_stats(STATS_FRAMES_FREE) == frames);
+	coro_check(program_stats(STATS_PIECE_PAGES) == pieces);
+	coro_finish(0);
+}
+
+/* What each run begins with. */
+static void
+prepare(const struct program_test *test, struct coro_config *config, struct boot_record *record,
+	unsigned long seed)
+{
+	*config = (struct coro_config){.record = record, .seed = seed, .core = program_core,
+		.dump = test->dump};
+	if (test->clusters > 0) {
+		coro_record(record, test->clusters, test->cores);
+	} else {
+		coro_record(record, 1, 2 + (unsigned)seed % (CORES - 1));
+		record->roles[0] = seed % 4 == 0 ? ROLE_TC : ROLE_KC;
+	}
+	memset(test->state, 0, test->state_bytes);
+	if (test->begin != NULL)
+		test->begin(config, record, seed);
+	program_first_core = record->roles[0] == ROLE_KC;
+	program_begin(test->shared, test->shared_bytes);
+}
+
 unsigned long
 program_seeds(const struct program_test *test, int argc, char **argv)
 {
 	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : test->seeds,
 		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = test->dump};
+	struct coro_config config;
 	struct boot_record record;
 	struct coro_result result;
 
 	only = test->main;
 	for (unsigned long seed = first; seed < first + count; seed++) {
-		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
-		record.roles[0] = seed % 4 == 0 ? ROLE_TC : ROLE_KC;
-		test->begin(&record, seed);
-		config.record = &record;
-		config.seed = seed;
-		program_begin(test->shared, test->shared_bytes);
+		prepare(test, &config, &record, seed);
 		if (!coro_run(&config, &result, false)) {
 			printf("FAIL %s: seed %lu\n", test->name, seed);
 			return 0;
 		}
 	}
 	return count;
+}
+
+int
+program_main(const struct program_test *test, int argc, char **argv)
+{
+	unsigned long count = program_seeds(test, argc, argv);
+
+	if (count == 0)
+		return 1;
+	printf("ok %s (%lu seeds)\n", test->name, count);
+	return 0;
 }

@@ -24,13 +24,15 @@ struct program_test {
 	/* memory of the programs that the kernel may read and write */
 	void *shared;
 	size_t shared_bytes;
+	/* the test's own, all zero when a run begins */
+	void *state;
+	size_t state_bytes;
+	/* 0: one cluster of 2 to 4 cores, and core 0 is a TC with each fourth seed */
+	unsigned clusters, cores;
 	/* alone on core 1 of cluster 0; NULL: program_on says what runs */
 	void (*main)(uintptr_t arg);
-	/*
-	 * Empties the test's state before each run. The record is of one cluster with 2 to 4 cores,
-	 * and of core 0 a TC with each fourth seed.
-	 */
-	void (*begin)(struct boot_record *record, unsigned long seed);
+	/* NULL, or what else the test says of a run */
+	void (*begin)(struct coro_config *config, struct boot_record *record, unsigned long seed);
 	void (*dump)(void);
 };
 
@@ -39,6 +41,9 @@ struct program_test {
  * one failed, which is printed.
  */
 unsigned long program_seeds(const struct program_test *test, int argc, char **argv);
+
+/* A main() for a test of which there is no more to say. */
+int program_main(const struct program_test *test, int argc, char **argv);
 
 /*
  * The test says what runs on a core: up to `max` programs, each in a process of its own. Returns
@@ -58,6 +63,18 @@ extern bool program_is_init;
 /* If it is set, each program's first handle is of the authority, under this name. */
 extern bool program_has_authority;
 #define PROGRAM_AUTHORITY (1 << 16)
+
+/* The first core of cluster 0 that runs threads: 0 if home does. Set before each run. */
+extern int program_first_core;
+
+/* A number of the statistics; for one thread of a run. */
+uint64_t program_stats(int what);
+
+/*
+ * Run rounds, each of which ends all processes that it has begun, and end the run: it fails if they
+ * have left memory or processes behind.
+ */
+_Noreturn void program_rounds(void (*one_round)(unsigned round), unsigned rounds);
 
 /* End the calling program's process. */
 _Noreturn void program_exit(void);
