@@ -14,6 +14,7 @@
 #include <servers/file/tree.h>
 
 #define MORE_BLOCKS 32			/* taken from the kernel at a time */
+#define TEMPORARY_MODE 01777		/* of the directory that programs expect */
 #define KEEP_PART 8			/* of the cluster's memory that files leave to others */
 
 static struct tree tree;
@@ -115,6 +116,7 @@ server_main(int argc, char **argv)
 	tree_init(&tree);
 	tokens_stir(&tree.tokens, time_now());
 	add_files();
+	tree_make(&tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
 	service.in = atoll_startup()->listens;
 	result = service_begin(&service);
 	while (result == 0)

@@ -15,7 +15,7 @@
 #define NOW 0			/* as a deadline: ask without waiting */
 #define STACK_TOP (8 * 1024)	/* of the stack, that is there from the start */
 #define STACK_LEAST (56 * 1024)	/* of the rest, which comes when it is touched */
-#define STACK_MOST (512 * 1024 - STACK_TOP)
+#define STACK_MOST (2048 * 1024 - STACK_TOP)
 #define STACK_PART 8		/* of the free memory */
 #define SHARED_BYTES (12 * 1024)	/* the MPI library's, of its only rank */
 

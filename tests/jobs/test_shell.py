@@ -11,8 +11,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 import rooms  # noqa: E402,F401
+import packages  # noqa: E402
 import patience  # noqa: E402
-import shell  # noqa: E402
 from test_jobs import PATIENCE_S, Wrong, main  # noqa: E402
 from ui import Failure  # noqa: E402
 
@@ -70,7 +70,7 @@ TESTS = (script, command, standard_input, missing, mpi_jobs)
 def scenarios(port):
     """Each of them, or that it is skipped."""
     try:
-        shell.ensure()
+        packages.ensure(("dash", "toybox"))
     except Failure as e:
         if "cannot get" not in str(e):
             raise

@@ -19,8 +19,10 @@ from ui import BUILD, PORTS, ROOT, Usage, say
 HELP = """usage: ./atoll test [-v] [-jN] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them, and builds only what these need:
-  check unit python hal coroutine model analysis boot kernel hosted jobs apps mpi codesign bench docs mpi4py programs
+  check unit python hal coroutine model analysis boot kernel hosted jobs same apps mpi codesign bench docs mpi4py
+  programs
 mpi4py: some of its suite is run always, all of it at 1, 2 and 4 ranks only when it is named.
+same: some commands of programs of others, beside Linux, are run always, all of them only when it is named.
 coroutine, hw.chip, hw.cluster: with more seeds when they are named (coroutine.all: only these).
 programs: MPI programs of others (docs/programs.md), only when they are named: programs.hpcc, or all.
 -jN: N tests, or compilers, at a time, instead of 2.
@@ -137,7 +139,7 @@ VARIANTS = {"bench": PORTS, "apps": PORTS, "apps.km": PORTS, "apps.paths": PORTS
             "hw.defects": ("cluster", "snooped", "plain", "chip")}
 # further arguments, for which a script is run only when its group is asked for
 PROGRAMS = os.path.join(ROOT, "tests", "programs", "table.toml")
-AT_LENGTH = {"mpi4py": ("1", "2", "4"), "programs": table_names(PROGRAMS),
+AT_LENGTH = {"mpi4py": ("1", "2", "4"), "same": ("all",), "programs": table_names(PROGRAMS),
              "hw.chip": ("all",), "hw.cluster": ("all",)}
 
 
@@ -209,7 +211,7 @@ def build_tasks():
 # all.
 KERNELS = ("hosted", "riscv64", "or1k", "hosted.tests", "riscv64.tests", "or1k.tests", "coroutine", "plugin")
 NEEDS = {"check": (), "model": (), "analysis": (), "unit": ("unit",), "coroutine": ("coroutine",), "boot": KERNELS,
-         "jobs": KERNELS, "hal": KERNELS,
+         "jobs": KERNELS, "same": ("riscv64",), "hal": KERNELS,
          **{f"kernel.{port}": (port, f"{port}.tests") for port in KERNEL_PORTS}, "kernel": KERNELS}
 
 

@@ -413,7 +413,9 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 	case SYS_faccessat:
 	case SYS_utimensat:
 	case SYS_fchmod:
-	case SYS_fchmodat: return file_status_call(c, nr);
+	case SYS_fchmodat:
+	case SYS_fchown:
+	case SYS_fchownat: return file_status_call(c, nr);
 	case SYS_lseek: return call_seek(c);
 	case SYS_getdents64: return call_list(c);
 	case SYS_ftruncate: return call_resize(c, arg(c, 0), (int64_t)arg(c, 1));

@@ -16,6 +16,7 @@
 #define S_IFREG 0100000
 #define S_IFIFO 0010600
 #define EXECUTE_BITS 0111
+#define DIRECTORY_BYTES 4096
 
 /* of asm-generic */
 struct linux_time {
@@ -58,7 +59,9 @@ fill_stat(unsigned long to, const struct known *k)
 	struct linux_stat s = {.ino = k->reply.node, .nlink = 1, .blksize = 4096,
 		.mode = mode_of(k), .size = (int64_t)k->reply.value};
 
-	s.blocks = (s.size + 511) / 512;
+	if (k->reply.kind == FILE_KIND_DIRECTORY)
+		s.size = DIRECTORY_BYTES;
+	s.blocks = (s.size + s.blksize - 1) / s.blksize * (s.blksize / 512);
 	for (int i = 0; i < 3; i++)
 		s.times[i] = (struct linux_time){(int64_t)(k->status.modified / NS_PER_S),
 			(int64_t)(k->status.modified % NS_PER_S)};
@@ -173,6 +176,19 @@ call_chmod(const struct handler_event *c, bool is_named)
 	return is_named ? ask_named(c, (long)arg(c, 0), arg(c, 1), &q) : ask_open(c, arg(c, 0), &q);
 }
 
+/* There is one user, and one group. */
+static long
+call_chown(const struct handler_event *c, bool is_named)
+{
+	uint32_t user = (uint32_t)arg(c, is_named ? 2 : 1),
+		group = (uint32_t)arg(c, is_named ? 3 : 2);
+	struct known k;
+	int result = is_named && !names_itself(c, arg(c, 4)) ?
+		know_path(c, (long)arg(c, 0), arg(c, 1), &k) : know_open(c, arg(c, 0), &k);
+
+	return result != 0 ? result : user + 1 > 1 || group + 1 > 1 ? -E_PERM : 0;
+}
+
 /* The time of the last access is not kept. */
 static long
 call_times(const struct handler_event *c)
@@ -202,6 +218,8 @@ file_status_call(const struct handler_event *c, unsigned long nr)
 	case SYS_fstat: return call_fstat(c);
 	case SYS_faccessat: return call_access(c);
 	case SYS_utimensat: return call_times(c);
+	case SYS_fchownat:
+	case SYS_fchown: return call_chown(c, nr == SYS_fchownat);
 	default: return call_chmod(c, nr == SYS_fchmodat);
 	}
 }

@@ -59,6 +59,17 @@ name_writer(char *head, size_t bytes)
 	fmt_print(head, bytes, "%x.%x;", here.cluster, (unsigned)kthread_self());
 }
 
+/*
+ * May text be sent as it is? The console ends a line that somebody else goes on with: where one
+ * program runs, the processes that it has made write the same lines.
+ */
+static bool
+is_plain(const char *text, uint64_t len)
+{
+	return !frame_needed(text, len) && (len == 0 || text[len - 1] == '\n' ||
+		only_rank() == NULL);
+}
+
 static long
 write_console(unsigned long fd, uint64_t from, uint64_t len)
 {
@@ -66,8 +77,8 @@ write_console(unsigned long fd, uint64_t from, uint64_t len)
 	char head[24];
 
 	if (fd == 1)
-		return frame_needed(text, len) ? put_frames('o', "", text, len) :
-			put_plain(text, len);
+		return is_plain(text, len) ? put_plain(text, len) :
+			put_frames('o', "", text, len);
 	name_writer(head, sizeof(head));
 	return put_frames('e', head, text, len);
 }

@@ -52,6 +52,8 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_execve: return process_execve(c);
 	case SYS_wait4: return process_wait4(c);
 	case SYS_umask:
+	case SYS_times:
+	case SYS_getrusage:
 	case SYS_prlimit64:
 	case SYS_sched_getaffinity:
 	case SYS_sysinfo:
@@ -113,6 +115,8 @@ serve_others(const struct handler_event *c, unsigned long nr)
 	case SYS_utimensat:
 	case SYS_fchmod:
 	case SYS_fchmodat:
+	case SYS_fchown:
+	case SYS_fchownat:
 	case SYS_renameat2: return file_call(c, nr);
 	default: return serve_thread(c, nr);
 	}

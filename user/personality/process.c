@@ -356,6 +356,8 @@ process_wait4(const struct handler_event *c)
 		return 0;
 	if (found > 0 && to != NULL)
 		*to = status;
+	if (found > 0 && arg(c, 3) != 0)
+		memset((void *)arg(c, 3), 0, RUSAGE_BYTES);
 	return found;
 }
 
