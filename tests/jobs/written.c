@@ -66,7 +66,8 @@ start(const char *path, const char *how)
 static int
 started(char **argv)
 {
-	printf("%s %s %s\n", argv[0], argv[1], argv[2]);
+	for (char **a = argv; *a != NULL; a++)
+		printf("<%s>%s", *a, a[1] != NULL ? " " : "\n");
 	fflush(stdout);
 	if (strcmp(argv[1], "again") != 0)
 		return 3;
@@ -92,6 +93,14 @@ programs(void)
 	start("./second", "once");
 	say("directory", mkdir("folder", 0755));
 	start("./folder", "folder");
+	put("first", "#!./second once more  \nwhatever\n");
+	start("./first", "script");
+	put("first", "#! ./second");
+	start("./first", "script");
+	put("first", "#!./nothing\n");
+	start("./first", "script");
+	put("first", "#!\n");
+	start("./first", "script");
 	put("first", "neither a program nor a script\n");
 	start("./first", "text");
 	put("first", "");

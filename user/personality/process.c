@@ -177,9 +177,8 @@ process_exit_borrowed(const struct handler_event *c, int status)
 		go_on(r, note_unborn(status & 255));
 }
 
-/* A path as the boot archive has it; OWN_PROGRAM is the program that runs. */
-static const char *
-program_path(const struct handler_event *c, const char *path, char *to, size_t room)
+const char *
+process_path(const struct handler_event *c, const char *path, char *to, size_t room)
 {
 	int result;
 
@@ -204,9 +203,9 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 	char path[FILE_PATH_MAX];
 	struct channel *ch;
 	int line;
-	long pid, how;
+	long pid;
 
-	what.path = program_path(c, what.path, path, sizeof(path));
+	what.path = process_path(c, what.path, path, sizeof(path));
 	pid = what.path == NULL ? -FILE_ENAMETOOLONG : inherit_offer(c, b, INHERIT_PROGRAM);
 	if (pid < 0)
 		return pid;
@@ -215,9 +214,7 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 		what.flags |= PROCESS_AWAIT;
 	}
 	ch = process_line(&line);
-	how = ch == NULL ? line : program_bring(ch, what.path);
-	what.flags |= how > 0 ? (uint32_t)how : 0;
-	pid = how < 0 ? how : process_spawn(ch, &what);
+	pid = ch == NULL ? line : program_spawn(c, ch, &what);
 	if (ch != NULL)
 		process_line_back(line);
 	if (pid < 0)

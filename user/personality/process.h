@@ -11,6 +11,8 @@
 
 #include <user/personality/personality.h>
 
+struct process_spawn;
+
 #define RUSAGE_BYTES 144	/* of what a process has used, which nobody counts */
 #define OWN_PROGRAM "/proc/self/exe"	/* as a path: the program that runs */
 
@@ -43,10 +45,13 @@ long process_number(const struct handler_event *c, bool of_parent);
 void process_exit_borrowed(const struct handler_event *c, int status);
 
 /*
- * The program that is to be started is at this path of the file server's: if it is not what the
- * boot archive has there, it is brought to the process server, and the flag for process_spawn is
- * returned. 0: it may be one of the archive; or a negative error.
+ * A path as the boot archive has it, in `room` bytes at `to`; OWN_PROGRAM is the program that runs.
+ * NULL: it is too long.
  */
-long program_bring(struct channel *ch, const char *path);
+const char *process_path(const struct handler_event *c, const char *path, char *to, size_t room);
+
+/* As process_spawn, for an execve, also of programs that were written here, and of scripts. */
+long program_spawn(const struct handler_event *c, struct channel *ch,
+	const struct process_spawn *what);
 
 #endif

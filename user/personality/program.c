@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The program of a process that is to be started. What the boot archive has, the process server
- * finds there; what was written on this machine is brought to it (process_bring).
+ * finds there; what was written on this machine is brought to it (process_bring). A script is its
+ * interpreter, with the script as an argument.
  */
 #include <base/str.h>
 #include <servers/proc/client.h>
@@ -111,8 +112,9 @@ bring_file(struct channel *ch, const char *path)
 	return result == 0 ? PROCESS_BROUGHT : result;
 }
 
-long
-program_bring(struct channel *ch, const char *path)
+/* The flag for process_spawn if it was brought; 0: it may be one of the boot archive's. */
+static long
+bring_if_own(struct channel *ch, const char *path)
 {
 	long result;
 
@@ -122,4 +124,128 @@ program_bring(struct channel *ch, const char *path)
 		result = bring_file(ch, path);
 	files_unlock();
 	return result;
+}
+
+static long
+spawn_once(struct channel *ch, const struct process_spawn *what)
+{
+	struct process_spawn with = *what;
+	long how = bring_if_own(ch, what->path);
+
+	with.flags |= how > 0 ? (uint32_t)how : 0;
+	return how < 0 ? how : process_spawn(ch, &with);
+}
+
+/* --- files that begin with a line "#!INTERPRETER [ARGUMENT]" --- */
+
+#define LINE_BYTES 256
+
+/* One page. */
+struct script {
+	char line[LINE_BYTES];
+	char path[FILE_PATH_MAX];	/* of the interpreter */
+	char *arg[PROCESS_WORDS_MAX + 1];
+};
+
+/* The beginning of a file, with a zero byte behind it. How many bytes, or an error. */
+static __attribute__((noinline)) long
+read_line(const char *path, char *line)
+{
+	struct reading f;
+	long result;
+
+	files_lock();
+	result = open_file(path, &f);
+	if (result == 0) {
+		result = files_read(&f.file, 0, line, LINE_BYTES - 1);
+		close_file(&f);
+	}
+	files_unlock();
+	if (result >= 0)
+		line[result] = 0;
+	return result;
+}
+
+static char *
+skip_blanks(char *at)
+{
+	while (*at == ' ' || *at == '\t')
+		at++;
+	return at;
+}
+
+/* The words of the first line: the argument, or NULL if there is none. False: it names nothing. */
+static bool
+cut_line(char *line, char **interpreter, char **argument)
+{
+	char *end = line, *at = skip_blanks(line + 2);
+
+	while (*end != 0 && *end != '\n')
+		end++;
+	if (*end == 0 && end == line + LINE_BYTES - 1)
+		return false;
+	while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	*end = 0;
+	*interpreter = at;
+	while (*at != 0 && *at != ' ' && *at != '\t')
+		at++;
+	*argument = *at != 0 ? skip_blanks(at + 1) : NULL;
+	*at = 0;
+	return (*interpreter)[0] != 0;
+}
+
+_Static_assert(sizeof(struct script) <= 4096, "a page");
+
+/* What is to be started in place of the file: its interpreter, which gets the file's path. */
+static long
+make_script(const struct handler_event *c, struct script *s, struct process_spawn *what)
+{
+	char *interpreter, *argument;
+	char *const *args = what->args;
+	uint32_t n = 0;
+	long result = read_line(what->path, s->line);
+
+	if (result < 0)
+		return result;
+	if (result < 2 || s->line[0] != '#' || s->line[1] != '!' ||
+		!cut_line(s->line, &interpreter, &argument))
+		return -PROCESS_ENOEXEC;
+	s->arg[n++] = interpreter;
+	if (argument != NULL)
+		s->arg[n++] = argument;
+	s->arg[n++] = (char *)arg(c, 0);
+	for (uint32_t i = 1; args != NULL && args[0] != NULL && args[i] != NULL; i++) {
+		if (n == PROCESS_WORDS_MAX)
+			return -E_2BIG;
+		s->arg[n++] = args[i];
+	}
+	s->arg[n] = NULL;
+	what->args = s->arg;
+	what->path = process_path(c, interpreter, s->path, sizeof(s->path));
+	return what->path == NULL ? -FILE_ENAMETOOLONG : 0;
+}
+
+static __attribute__((noinline)) long
+spawn_script(const struct handler_event *c, struct channel *ch, const struct process_spawn *what)
+{
+	struct process_spawn with = *what;
+	uint64_t at;
+	long result = kmem_alloc(SELF, sizeof(struct script), PAGE_READ | PAGE_WRITE, &at);
+
+	if (result < 0)
+		return result;
+	result = make_script(c, (struct script *)at, &with);
+	if (result == 0)
+		result = spawn_once(ch, &with);
+	kpage_unmap(SELF, at, 1);
+	return result;
+}
+
+long
+program_spawn(const struct handler_event *c, struct channel *ch, const struct process_spawn *what)
+{
+	long result = spawn_once(ch, what);
+
+	return result == -PROCESS_ENOEXEC ? spawn_script(c, ch, what) : result;
 }
