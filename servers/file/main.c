@@ -11,7 +11,7 @@
 #include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/file/client.h>
-#include <servers/file/tree.h>
+#include <servers/file/proc.h>
 
 #define MORE_BLOCKS 32			/* taken from the kernel at a time */
 #define TEMPORARY_MODE 01777		/* of the directory that programs expect */
@@ -92,13 +92,19 @@ add_files(void)
 static uint32_t
 answer_request(void *of, uint32_t client, struct service_part request, void *answer)
 {
-	return file_serve(of, client, request.at, request.bytes, answer);
+	uint32_t result;
+
+	proc_show(of, request.at, request.bytes);
+	result = file_serve(of, client, request.at, request.bytes, answer);
+	proc_settle(of);
+	return result;
 }
 
 static void
 gone(void *of, uint32_t client)
 {
 	file_forget(of, client);
+	proc_settle(of);
 }
 
 static const struct service_kind kind = FILE_SERVICE;
@@ -117,6 +123,7 @@ server_main(int argc, char **argv)
 	tokens_stir(&tree.tokens, time_now());
 	add_files();
 	tree_make(&tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+	proc_begin(&tree);
 	service.in = atoll_startup()->listens;
 	result = service_begin(&service);
 	while (result == 0)

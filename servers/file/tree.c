@@ -157,6 +157,8 @@ tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode)
 		return -FILE_EISDIR;
 	if (node_of(t, p.dir)->is_unlinked)
 		return -E_NOENT;
+	if (node_of(t, p.dir)->is_shown && !t->is_showing)
+		return -E_ACCES;
 	result = node_find_free(t);
 	if (result < 0)
 		return result;
@@ -195,6 +197,8 @@ tree_remove(struct tree *t, const char *path, bool is_directory)
 		return n;
 	if (walk(t, path, &p) != 0 || is_dots(&p))
 		return is_directory ? (n == ROOT ? -E_BUSY : -E_INVAL) : -FILE_EISDIR;
+	if (node_of(t, n)->is_shown)
+		return -E_ACCES;
 	if ((node_of(t, n)->kind == FILE_KIND_DIRECTORY) != is_directory)
 		return is_directory ? -FILE_ENOTDIR : -FILE_EISDIR;
 	if (is_directory && !is_empty(t, (uint32_t)n))
@@ -224,6 +228,8 @@ tree_rename(struct tree *t, const char *from, const char *to)
 		return -E_BUSY;
 	if (q.len > FILE_NAME_MAX)
 		return -FILE_ENAMETOOLONG;
+	if (node_of(t, n)->is_shown || node_of(t, q.dir)->is_shown)
+		return -E_ACCES;
 	if (is_within(t, q.dir, (uint32_t)n))
 		return -E_INVAL;
 	old = find_in(t, q.dir, q.name, q.len);

@@ -40,6 +40,7 @@ struct node {
 	uint8_t kind;			/* enum file_kind; NONE: free */
 	bool is_unlinked : 1;		/* only descriptions know it */
 	bool is_renamed : 1;		/* the archive has not this name for it */
+	bool is_shown : 1;		/* of /proc (proc.h): it is there while it is open */
 	uint32_t parent;		/* the root's is itself */
 	uint32_t opens;			/* descriptions of it */
 	uint64_t size;
@@ -105,6 +106,9 @@ struct tree {
 	struct tokens tokens;
 	struct pipe pipe[PIPES_MAX];
 	uint16_t pipes_of[CLIENTS_MAX];	/* that it has made */
+	uint32_t proc;			/* the node of /proc; 0: there is none */
+	uint32_t shown;			/* nodes there */
+	bool is_showing;		/* one is being made: nobody else may */
 };
 
 static inline struct node *

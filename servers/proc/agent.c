@@ -4,7 +4,7 @@
  */
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
-#include <servers/proc/agent.h>
+#include <servers/proc/child.h>
 
 /* What a rank has where ranks have least: the MPI library fits itself to it. */
 static uint64_t
@@ -20,6 +20,15 @@ least_memory(const struct agent *a)
 			least = share;
 	}
 	return least;
+}
+
+uint32_t
+agent_hundredths(void)
+{
+	uint64_t now = 0;
+
+	kclock(&now);
+	return (uint32_t)(now / 10000000u);
 }
 
 long
@@ -40,12 +49,16 @@ static int
 admit_part(struct agent *a, struct part_order *o)
 {
 	struct part *p = &a->part;
-	const struct member *member = family_add_part(&a->family, p->job);
+	struct member *member = family_add_part(&a->family, p->job);
 	long result = member == NULL ? -E_NOSPC : kproc_badge(p->proc, member->badge);
 
 	if (result >= 0)
 		result = agent_limit_process(a, p->proc);
 	o->pid = member != NULL ? member->pid : 0;
+	if (member != NULL) {
+		member->since = agent_hundredths();
+		child_name(member, p->image->name);
+	}
 	return (int)result;
 }
 

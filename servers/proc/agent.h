@@ -82,6 +82,9 @@ void agent_start(struct agent *a, uint32_t job);
 /* End them. */
 void agent_kill(struct agent *a, int status);
 
+/* The time since the machine was started, in hundredths of a second. */
+uint32_t agent_hundredths(void);
+
 /* The cores, and no more than the limits, that the job's processes have here. 0 or -E_NAME. */
 long agent_limit_process(const struct agent *a, int proc);
 

@@ -22,7 +22,7 @@
 /* What is being started. */
 struct birth {
 	struct agent *a;
-	const struct member *member;
+	struct member *member;
 	const struct spawn *q;
 	int proc;
 	struct image *image;
@@ -120,10 +120,11 @@ start(const struct birth *b, const struct copy *c, uint64_t sp)
 }
 
 long
-child_admit(struct agent *a, const struct member *m, int proc)
+child_admit(struct agent *a, struct member *m, int proc)
 {
 	long result = kevent_bind(EVENT_PROC, proc, BIT_CHILD);
 
+	m->since = agent_hundredths();
 	if (result >= 0)
 		result = kproc_badge(proc, m->badge);
 	return result < 0 ? result : agent_limit_process(a, proc);

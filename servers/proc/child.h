@@ -38,7 +38,7 @@ int child_form(struct agent *a, struct member *m, int parent);
  * (`run --file`); a new process is the member's from now on; and its name.
  */
 int child_find_image(const char *path, struct image **image);
-long child_admit(struct agent *a, const struct member *m, int proc);
+long child_admit(struct agent *a, struct member *m, int proc);
 void child_name(struct member *m, const char *path);
 
 /* A process becomes another program, or has ended: those that are bound to it end. */

@@ -102,8 +102,12 @@ struct process_reply {
 		int32_t handle;		/* FORK: of the new process; BRING: of the memory */
 		/* WAIT: of a part: its ranks that have not ended by themselves */
 		uint32_t missing;
+		uint32_t ranks;		/* LIST: that are threads of it */
 	};
-	struct job_part part;		/* PART */
+	union {
+		struct job_part part;	/* PART */
+		uint32_t since;		/* LIST: when it was started, in hundredths of a second */
+	};
 };
 
 /* What a cluster has for ranks: of ports, those that it can give now. */
@@ -118,7 +122,7 @@ _Static_assert(sizeof(struct process_room) <= PROCESS_NAME_MAX, "it lies in the 
 
 /* PART: an MPI job. Every cluster that it is given to computes the same places of that. */
 struct process_job {
-	uint32_t job;			/* number, for the programs */
+	uint32_t job;			/* number, for the programs: the pid of who asks */
 	uint32_t ranks;
 	uint32_t policy;		/* MAP_* (abi/startup.h) */
 	uint32_t ports;			/* that each cluster has at least */

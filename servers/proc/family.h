@@ -36,6 +36,7 @@ struct member {
 	struct part *part;		/* of an MPI job that a program has asked for; else NULL */
 	uint32_t missing;		/* of a part that has ended: ranks that had not */
 	int replaced;			/* handle of what ends then; 0: none */
+	uint32_t since;			/* when it was started, in hundredths of a second */
 	struct proc_status status;	/* of what has ended */
 	char name[PROCESS_NAME_MAX];
 };

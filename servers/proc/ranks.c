@@ -206,7 +206,7 @@ part_give(struct asked_part *p)
 
 /* A process with its ranks. */
 static int
-ranks_fill(struct agent *a, const struct member *m, struct part *p, struct part_order *o)
+ranks_fill(struct agent *a, struct member *m, struct part *p, struct part_order *o)
 {
 	long result = part_list_ranks(p, o, &a->here);
 

@@ -378,6 +378,10 @@ serve_list(const struct asked *s, struct process_reply *r, char *name)
 	r->status = m->status;
 	if (m->parent.cluster == agent->here.cluster && parent != NULL)
 		r->parent = parent->pid;
+	if (m->part != NULL)
+		r->parent = (int32_t)m->part->job;
+	r->ranks = m->is_part ? agent->part.ranks : m->part != NULL ? m->part->ranks : 1;
+	r->since = m->since;
 	memcpy(name, m->name, sizeof(m->name));
 	return 0;
 }

@@ -18,6 +18,7 @@ from ui import Failure  # noqa: E402
 
 SCRIPT = os.path.join(ROOT, "tests", "jobs", "shell.sh")
 MPI_SCRIPT = os.path.join(ROOT, "tests", "jobs", "mpiexec.sh")
+PROCESSES_SCRIPT = os.path.join(ROOT, "tests", "jobs", "processes.sh")
 MPI_PROGRAMS = ("mpijob", "counts", "stray")
 
 
@@ -64,7 +65,14 @@ def mpi_jobs():
         wants(run([*given, "--timeout", str(2 * PATIENCE_S), MPI_SCRIPT], limit_s=3 * PATIENCE_S), (0, f.read()))
 
 
-TESTS = (script, command, standard_input, missing, mpi_jobs)
+def processes():
+    """ps, top, pgrep and kill see the processes of all clusters."""
+    given = ("--program", os.path.join(ROOT, "build", "riscv64", "tests", "mpijob"))
+    with open(PROCESSES_SCRIPT[:-2] + "expected", encoding="utf-8") as f:
+        wants(run([*given, PROCESSES_SCRIPT]), (0, f.read()))
+
+
+TESTS = (script, command, standard_input, missing, mpi_jobs, processes)
 
 
 def scenarios(port):

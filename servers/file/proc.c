@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * /proc: see proc.h. Directories and files there are nodes of the tree as all others, which only
+ * this file makes and takes away.
+ */
+#include <abi/errors.h>
+#include <base/fmt.h>
+#include <base/parse.h>
+#include <base/str.h>
+#include <servers/file/proc.h>
+
+#define MODE_DIRECTORY 0555
+#define MODE_FILE 0444
+#define TEXT_MAX 512
+#define KB 1024
+
+enum shown { SHOWN_NOTHING, SHOWN_STAT, SHOWN_STATUS, SHOWN_COMM, SHOWN_CMDLINE };
+enum machine_file { MACHINE_NONE, MACHINE_MEMINFO, MACHINE_STAT, MACHINE_UPTIME, MACHINE_LOADAVG };
+
+/* A name of a path. */
+struct part {
+	const char *at;
+	size_t len;
+};
+
+static const char *
+name_of_shown(enum shown s)
+{
+	switch (s) {
+	case SHOWN_STAT: return "stat";
+	case SHOWN_STATUS: return "status";
+	case SHOWN_COMM: return "comm";
+	default: return "cmdline";
+	}
+}
+
+static const char *
+name_of_machine_file(enum machine_file f)
+{
+	switch (f) {
+	case MACHINE_MEMINFO: return "meminfo";
+	case MACHINE_STAT: return "stat";
+	case MACHINE_UPTIME: return "uptime";
+	default: return "loadavg";
+	}
+}
+
+/* --- nodes --- */
+
+void
+proc_begin(struct tree *t)
+{
+	int n = tree_make(t, "/proc", FILE_KIND_DIRECTORY, MODE_DIRECTORY);
+
+	if (n < 0)
+		return;
+	t->proc = (uint32_t)n;
+	node_of(t, t->proc)->is_shown = true;
+}
+
+/* A node at a path, which is made if there is none. Its number or a negative error. */
+static int
+show_node(struct tree *t, const char *path, enum file_kind kind)
+{
+	int n = tree_find(t, path);
+
+	if (n >= 0)
+		return n;
+	t->is_showing = true;
+	n = tree_make(t, path, kind, kind == FILE_KIND_FILE ? MODE_FILE : MODE_DIRECTORY);
+	t->is_showing = false;
+	if (n < 0)
+		return n;
+	node_of(t, (uint32_t)n)->is_shown = true;
+	t->shown++;
+	return n;
+}
+
+/* A file with a text; one that is there already has it anew, unless somebody reads it. */
+static void
+show_file(struct tree *t, const char *path, const char *text, size_t len)
+{
+	int n = show_node(t, path, FILE_KIND_FILE);
+
+	if (n < 0 || node_of(t, (uint32_t)n)->opens > 0)
+		return;
+	node_resize(t, (uint32_t)n, 0);
+	node_write(t, (uint32_t)n, 0, text, len);
+}
+
+/* Nobody can come to it any more. */
+static bool
+is_idle(const struct tree *t, uint32_t number)
+{
+	const struct node *n = node_of(t, number);
+
+	if (n->opens > 0 || (n->parent == t->proc && node_of(t, t->proc)->opens > 0))
+		return false;
+	for (uint32_t i = 1; n->kind == FILE_KIND_DIRECTORY && i < t->nodes; i++)
+		if (node_of(t, i)->kind != FILE_KIND_NONE && node_of(t, i)->parent == number)
+			return false;
+	return true;
+}
+
+static void
+settle_kind(struct tree *t, enum file_kind kind)
+{
+	for (uint32_t i = 1; i < t->nodes; i++) {
+		struct node *n = node_of(t, i);
+
+		if (n->kind != kind || !n->is_shown || i == t->proc)
+			continue;
+		if (is_idle(t, i)) {
+			n->is_unlinked = true;
+			node_settle(t, i);
+		} else {
+			t->shown++;
+		}
+	}
+}
+
+void
+proc_settle(struct tree *t)
+{
+	if (t->shown == 0)
+		return;
+	t->shown = 0;
+	settle_kind(t, FILE_KIND_FILE);
+	settle_kind(t, FILE_KIND_DIRECTORY);
+}
+
+/* --- texts --- */
+
+static int
+text_of_process(enum shown s, const struct proc_process *p, char *to)
+{
+	char state = p->has_ended ? 'Z' : 'S';
+
+	switch (s) {
+	case SHOWN_STAT:
+		return fmt_print(to, TEXT_MAX, "%d (%s) %c %d 0 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 "
+			"%u 0 %u 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 %u 0 0 0 0 0\n", p->pid, p->name,
+			state, p->parent, p->ranks, p->since, p->cluster);
+	case SHOWN_STATUS:
+		return fmt_print(to, TEXT_MAX, "Name:\t%s\nState:\t%c\nPid:\t%d\nPPid:\t%d\n"
+			"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nThreads:\t%u\nCluster:\t%u\n", p->name,
+			state, p->pid, p->parent, p->ranks, p->cluster);
+	case SHOWN_COMM: return fmt_print(to, TEXT_MAX, "%s\n", p->name);
+	default:
+		return p->has_ended ? 0 : fmt_print(to, TEXT_MAX, "%s", p->name) + 1;
+	}
+}
+
+static uint32_t
+count_processes(int32_t *last)
+{
+	struct proc_process p;
+	uint32_t n = 0;
+
+	for (*last = 0; proc_next(*last, &p); *last = p.pid)
+		n++;
+	return n;
+}
+
+static int
+text_of_machine(enum machine_file f, char *to)
+{
+	struct proc_machine m = {0};
+	uint32_t seconds, hundredths, n;
+	int32_t last = 0;
+
+	proc_look(&m);
+	seconds = (uint32_t)(m.now / 1000000000u);
+	hundredths = (uint32_t)(m.now / 10000000u % 100);
+	switch (f) {
+	case MACHINE_MEMINFO:
+		return fmt_print(to, TEXT_MAX, "MemTotal: %lu kB\nMemFree: %lu kB\nMemAvailable: "
+			"%lu kB\nBuffers: 0 kB\nCached: 0 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n",
+			(unsigned long)(m.bytes / KB), (unsigned long)(m.free_bytes / KB),
+			(unsigned long)(m.free_bytes / KB));
+	case MACHINE_STAT:
+		n = count_processes(&last);
+		return fmt_print(to, TEXT_MAX, "cpu 0 0 0 0 0 0 0 0 0 0\nbtime 0\nprocesses %u\n",
+			n);
+	case MACHINE_UPTIME:
+		return fmt_print(to, TEXT_MAX, "%u.%02u 0.00\n", seconds, hundredths);
+	default:
+		n = count_processes(&last);
+		return fmt_print(to, TEXT_MAX, "0.00 0.00 0.00 0/%u %d\n", n, last);
+	}
+}
+
+/* --- what a path names --- */
+
+static bool
+path_cut(const char **path, struct part *p)
+{
+	do {
+		while (**path == '/')
+			++*path;
+		*p = (struct part){*path, 0};
+		while ((*path)[p->len] != 0 && (*path)[p->len] != '/')
+			p->len++;
+		*path += p->len;
+	} while (p->len == 1 && p->at[0] == '.');
+	return p->len > 0;
+}
+
+static bool
+part_is(const struct part *p, const char *name)
+{
+	return str_len(name) == p->len && memcmp(p->at, name, p->len) == 0;
+}
+
+static void
+show_process(struct tree *t, const struct proc_process *p, const struct part *name)
+{
+	char path[48], text[TEXT_MAX];
+
+	fmt_print(path, sizeof(path), "/proc/%d", p->pid);
+	if (show_node(t, path, FILE_KIND_DIRECTORY) < 0 || name == NULL)
+		return;
+	for (enum shown s = SHOWN_STAT; s <= SHOWN_CMDLINE; s++) {
+		if (name->len > 0 && !part_is(name, name_of_shown(s)))
+			continue;
+		fmt_print(path, sizeof(path), "/proc/%d/%s", p->pid, name_of_shown(s));
+		show_file(t, path, text, (size_t)text_of_process(s, p, text));
+	}
+}
+
+/* All processes, and names of files whose text comes when they are opened. */
+static void
+show_all(struct tree *t)
+{
+	struct proc_process p = {0};
+	char path[48];
+
+	for (enum machine_file f = MACHINE_MEMINFO; f <= MACHINE_LOADAVG; f++) {
+		fmt_print(path, sizeof(path), "/proc/%s", name_of_machine_file(f));
+		show_node(t, path, FILE_KIND_FILE);
+	}
+	while (proc_next(p.pid, &p))
+		show_process(t, &p, NULL);
+}
+
+static void
+show_in_proc(struct tree *t, const struct part *first, const struct part *second)
+{
+	struct text number = {first->at, first->len};
+	char path[48], text[TEXT_MAX];
+	struct proc_process p;
+	uint64_t pid;
+
+	if (text_number(number, &pid)) {
+		if (pid <= INT32_MAX && pid > 0 && proc_next((int32_t)pid - 1, &p) &&
+			p.pid == (int32_t)pid)
+			show_process(t, &p, second);
+		return;
+	}
+	for (enum machine_file f = MACHINE_MEMINFO; f <= MACHINE_LOADAVG; f++)
+		if (part_is(first, name_of_machine_file(f))) {
+			fmt_print(path, sizeof(path), "/proc/%s", name_of_machine_file(f));
+			show_file(t, path, text, (size_t)text_of_machine(f, text));
+		}
+}
+
+void
+proc_show(struct tree *t, const void *request, uint32_t bytes)
+{
+	struct file_request r = {0};
+	const char *path = r.path;
+	struct part part[3] = {0};
+
+	if (t->proc == 0 || bytes < FILE_HEAD)
+		return;
+	memcpy(&r, request, bytes < sizeof(r) ? bytes : sizeof(r));
+	if ((r.op != FILE_OPEN && r.op != FILE_STAT) ||
+		str_len_max(r.path, sizeof(r.path)) == sizeof(r.path))
+		return;
+	if (!path_cut(&path, &part[0]) || !part_is(&part[0], "proc"))
+		return;
+	if (!path_cut(&path, &part[1])) {
+		if (r.op == FILE_OPEN)
+			show_all(t);
+		return;
+	}
+	path_cut(&path, &part[2]);
+	show_in_proc(t, &part[1], &part[2]);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The directory /proc: processes and the machine, as programs like ps and top read them. What is in
+ * it comes into being when somebody opens it, with what is true then, and is there until nobody has
+ * it open. No kernel calls: what it says comes from whoever uses it.
+ */
+#ifndef SERVERS_FILE_PROC_H
+#define SERVERS_FILE_PROC_H
+
+#include <servers/file/tree.h>
+#include <servers/proc/client.h>
+
+struct proc_process {
+	int32_t pid, parent;
+	uint32_t cluster;
+	uint32_t ranks;			/* that are threads of it */
+	uint32_t since;			/* when it was started, in hundredths of a second */
+	bool has_ended;
+	char name[PROCESS_NAME_MAX];
+};
+
+struct proc_machine {
+	uint64_t now;			/* ns since it was started */
+	uint64_t bytes, free_bytes;	/* of all clusters */
+	uint32_t cores;			/* on which programs run */
+};
+
+/* The process with the least pid above `after`, in the whole machine. False: there is none. */
+bool proc_next(int32_t after, struct proc_process *p);
+void proc_look(struct proc_machine *m);
+
+/* Make the directory. */
+void proc_begin(struct tree *t);
+
+/*
+ * A request comes, which may change while it is served: what it names in /proc is there from now
+ * on. proc_settle: it was served, and what nobody has open is gone.
+ */
+void proc_show(struct tree *t, const void *request, uint32_t bytes);
+void proc_settle(struct tree *t);
+
+#endif

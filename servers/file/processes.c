@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What /proc shows, from the process servers of all clusters. These wait for nobody, so this server
+ * may wait for their answers.
+ */
+#include <abi/errors.h>
+#include <atoll/kcalls.h>
+#include <base/str.h>
+#include <servers/file/proc.h>
+
+#define BIT 1				/* of this thread: one that a service leaves free */
+
+/* To the process server of a cluster. */
+static struct line {
+	struct channel ch;
+	bool is_open;
+	bool is_dead;			/* it cannot be asked any more */
+} *line;
+
+static struct cluster_info here;
+
+static bool
+know_machine(void)
+{
+	uint64_t addr;
+
+	if (line != NULL)
+		return true;
+	kcluster_info(&here);
+	if (kmem_alloc(SELF, here.clusters * sizeof(*line), PAGE_READ | PAGE_WRITE, &addr) < 0)
+		return false;
+	line = (struct line *)(uintptr_t)addr;
+	return true;
+}
+
+/* The channel to a cluster; NULL: it is dead, or there is no room for one now. */
+static struct channel *
+line_to(uint32_t c)
+{
+	int result = 0;
+
+	if (line[c].is_dead)
+		return NULL;
+	if (!line[c].is_open)
+		result = process_open(&line[c].ch, (int)c, BIT);
+	line[c].is_open = result == 0;
+	line[c].is_dead = result == -E_HOSTDOWN;
+	return result == 0 ? &line[c].ch : NULL;
+}
+
+static void
+look_at_error(uint32_t c, int error)
+{
+	if (error == -E_HOSTDOWN || error == -E_PIPE)
+		line[c].is_dead = true;
+}
+
+/* The next process of a cluster. */
+static bool
+next_of(uint32_t c, int32_t after, struct proc_process *p)
+{
+	struct channel *ch = line_to(c);
+	struct process_reply r = {0};
+	int pid = ch != NULL ? process_list(ch, after, &r, p->name) : 0;
+
+	look_at_error(c, pid);
+	p->pid = pid;
+	p->parent = r.parent;
+	p->cluster = c;
+	p->has_ended = r.has_ended != 0;
+	p->ranks = r.ranks;
+	p->since = r.since;
+	return pid > 0;
+}
+
+bool
+proc_next(int32_t after, struct proc_process *found)
+{
+	struct proc_process p = {0};
+
+	found->pid = 0;
+	if (!know_machine())
+		return false;
+	for (uint32_t c = 0; c < here.clusters; c++)
+		if (next_of(c, after, &p) && (found->pid == 0 || p.pid < found->pid))
+			*found = p;
+	return found->pid > 0;
+}
+
+void
+proc_look(struct proc_machine *m)
+{
+	kclock(&m->now);
+	if (!know_machine())
+		return;
+	for (uint32_t c = 0; c < here.clusters; c++) {
+		struct channel *ch = line_to(c);
+		struct process_room room = {0};
+
+		if (ch != NULL)
+			look_at_error(c, process_room(ch, &room));
+		m->bytes += room.bytes;
+		m->free_bytes += room.free_bytes;
+		m->cores += room.cores;
+	}
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * /proc: what is shown there is true when it is opened, stays as it was for who reads it, and
+ * leaves nothing behind.
+ *
+ * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
+ * servers/file/offer.c servers/file/pipe.c servers/file/token.c servers/file/proc.c base/str.c
+ * base/fmt.c base/parse.c
+ */
+#include <base/parse.h>
+#include <servers/file/proc.h>
+#include <servers/file/test_ask.h>
+
+#define PIDS 40
+
+/* Those that there are. */
+static struct proc_process process[PIDS];
+
+bool
+proc_next(int32_t after, struct proc_process *p)
+{
+	const struct proc_process *found = NULL;
+
+	for (int i = 0; i < PIDS; i++)
+		if (process[i].pid > after && (found == NULL || process[i].pid < found->pid))
+			found = &process[i];
+	if (found != NULL)
+		*p = *found;
+	return found != NULL;
+}
+
+void
+proc_look(struct proc_machine *m)
+{
+	*m = (struct proc_machine){.now = 12040000000, .bytes = 8 << 20, .free_bytes = 3 << 20,
+		.cores = 3};
+}
+
+static void
+begin(void)
+{
+	reset();
+	memset(process, 0, sizeof(process));
+	process[0] = (struct proc_process){.pid = 2, .ranks = 1, .name = "sh"};
+	process[1] = (struct proc_process){.pid = 9, .parent = 2, .cluster = 3, .ranks = 4,
+		.since = 1150, .name = "ring"};
+	proc_begin(&t);
+}
+
+/* As the server's loop: a request about a path. */
+static struct file_reply
+ask_shown(enum file_op op, const char *path, uint32_t how)
+{
+	struct file_request q = {.op = op, .arg = how};
+	struct file_reply r;
+
+	str_copy(q.path, sizeof(q.path), path);
+	proc_show(&t, &q, sizeof(q));
+	r = ask_path(op, path, how);
+	proc_settle(&t);
+	return r;
+}
+
+static void
+close_shown(uint32_t handle)
+{
+	expect_eq(asked(1, (struct file_request){.op = FILE_CLOSE, .handle = handle}, "", 0).error,
+		0);
+	proc_settle(&t);
+}
+
+static void
+expect_file(const char *path, const char *text)
+{
+	struct file_reply r = ask_shown(FILE_OPEN, path, FILE_READABLE);
+
+	expect_eq(r.error, 0);
+	expect_text(r.handle, 0, text, str_len(text));
+	close_shown(r.handle);
+}
+
+/* How many nodes there are. */
+static uint32_t
+nodes(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t.nodes; i++)
+		n += node_of(&t, i)->kind != FILE_KIND_NONE;
+	return n;
+}
+
+TEST(files_say_what_is_true_when_they_are_opened)
+{
+	begin();
+	expect_file("/proc/9/stat", "9 (ring) S 2 0 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 4 0 1150 0 0 0 0 "
+		"0 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0\n");
+	process[1].has_ended = true;
+	expect_file("proc//9/./status", "Name:\tring\nState:\tZ\nPid:\t9\nPPid:\t2\n"
+		"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nThreads:\t4\nCluster:\t3\n");
+	expect_file("/proc/2/comm", "sh\n");
+	expect_file("/proc/uptime", "12.04 0.00\n");
+	expect_file("/proc/loadavg", "0.00 0.00 0.00 0/2 9\n");
+	expect_eq(ask_shown(FILE_STAT, "/proc/9", 0).kind, FILE_KIND_DIRECTORY);
+	expect_eq(ask_shown(FILE_STAT, "/proc/meminfo", 0).kind, FILE_KIND_FILE);
+	expect_eq(nodes(), 2);
+	expect_sound();
+}
+
+TEST(what_is_not_there_is_not_shown)
+{
+	static const char *const wrong[] = {"/proc/3", "/proc/9/what", "/proc/99999999999",
+		"/proc/0", "/proc/-1", "/proc/stats", "/proc/9/stat/x", "/proc/ 9"};
+
+	begin();
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		expect(ask_shown(FILE_OPEN, wrong[i], FILE_READABLE).error < 0);
+	expect_eq(nodes(), 2);
+	expect_sound();
+}
+
+TEST(a_reader_keeps_what_it_has_opened)
+{
+	struct file_reply dir, file;
+
+	begin();
+	dir = ask_shown(FILE_OPEN, "/proc/9", FILE_READABLE | FILE_DIRECTORY);
+	file = ask_shown(FILE_OPEN, "/proc/9/comm", FILE_READABLE);
+	expect_eq(dir.error | file.error, 0);
+	process[1].pid = 0;
+	expect(ask_shown(FILE_OPEN, "/proc/2/comm", FILE_READABLE).handle != 0);
+	expect_text(file.handle, 0, "ring\n", 5);
+	close_shown(dir.handle);
+	expect_text(file.handle, 0, "ring\n", 5);
+	/* of whoever is gone */
+	file_forget(&t, 1);
+	proc_settle(&t);
+	expect_eq(nodes(), 2);
+	expect_sound();
+}
+
+TEST(all_processes_are_listed_in_order)
+{
+	int32_t last = 0;
+	uint64_t at = 0;
+	uint32_t found = 0;
+	struct file_reply dir, r;
+
+	begin();
+	for (int i = 2; i < PIDS; i++)
+		process[i] = (struct proc_process){.pid = 300 - i * 3, .ranks = 1, .name = "x"};
+	dir = ask_shown(FILE_OPEN, "/proc", FILE_READABLE | FILE_DIRECTORY);
+	while ((r = asked(1, (struct file_request){.op = FILE_LIST, .handle = dir.handle,
+		.offset = at, .arg = 60}, "", 0)).error == 0) {
+		struct text name = {answer.data, str_len(answer.data)};
+		uint64_t pid;
+
+		proc_settle(&t);
+		at = r.value;
+		if (!text_number(name, &pid))
+			continue;
+		expect((int32_t)pid > last);
+		last = (int32_t)pid;
+		found++;
+	}
+	expect_eq(found, PIDS);
+	close_shown(dir.handle);
+	expect_eq(nodes(), 2);
+	expect_sound();
+}
+
+TEST(nobody_else_changes_it)
+{
+	struct file_reply dir;
+
+	begin();
+	dir = ask_shown(FILE_OPEN, "/proc/9", FILE_READABLE | FILE_DIRECTORY);
+	expect_eq(ask_shown(FILE_OPEN, "/proc/x", FILE_CREATE | FILE_WRITABLE).error, -E_ACCES);
+	expect_eq(ask_shown(FILE_MAKE_DIRECTORY, "/proc/9/x", 0).error, -E_ACCES);
+	expect_eq(ask_shown(FILE_REMOVE, "/proc/9", FILE_DIRECTORY).error, -E_ACCES);
+	expect_eq(ask_shown(FILE_REMOVE, "/proc", FILE_DIRECTORY).error, -E_ACCES);
+	opened("f", FILE_CREATE | FILE_WRITABLE);
+	expect_eq(asked(1, (struct file_request){.op = FILE_RENAME}, "f\0/proc/9/f", 12).error,
+		-E_ACCES);
+	expect_eq(asked(1, (struct file_request){.op = FILE_RENAME}, "/proc\0p", 8).error,
+		-E_ACCES);
+	close_shown(dir.handle);
+	expect_eq(nodes(), 3);
+	expect_sound();
+}
+
+TEST(where_memory_ends_less_is_shown)
+{
+	struct file_reply r;
+
+	begin();
+	blocks_left = 0;
+	r = ask_shown(FILE_OPEN, "/proc/9/stat", FILE_READABLE);
+	expect_eq(r.error, 0);
+	expect_text(r.handle, 0, "", 0);
+	close_shown(r.handle);
+	expect_eq(nodes(), 2);
+}
+
+int
+main(void)
+{
+	RUN(files_say_what_is_true_when_they_are_opened);
+	RUN(what_is_not_there_is_not_shown);
+	RUN(a_reader_keeps_what_it_has_opened);
+	RUN(all_processes_are_listed_in_order);
+	RUN(nobody_else_changes_it);
+	RUN(where_memory_ends_less_is_shown);
+	return TEST_FAILED;
+}
