@@ -270,13 +270,13 @@ what_is_refused(void)
 	expect(process_kill(&here, 1, 0), -E_SRCH, "a stranger's kill");
 }
 
-/* The pid of the process of that name; 0: there is none. */
+/* The pid of the process of that name, beside the cluster's rank, the first; 0: there is none. */
 static int
 find(const char *name, int *parent)
 {
 	char text[PROCESS_NAME_MAX];
 	struct process_reply r = {0};
-	int pid = 0;
+	int pid = process_list(&here, 0, &r, text);
 
 	while ((pid = process_list(&here, pid, &r, text)) > 0)
 		if (strcmp(text, name) == 0 && !r.has_ended) {
