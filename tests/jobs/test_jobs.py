@@ -132,6 +132,7 @@ def programs(port):
         yield "fork_as_on_linux", lambda: says_what_linux_says("fork")
         yield "paths_from_open_directories_as_on_linux", lambda: says_what_linux_says("at")
         yield "standard_streams_can_be_closed_as_on_linux", lambda: says_what_linux_says("closed")
+        yield "wrong_arguments_as_on_linux", lambda: says_what_linux_says("errnos")
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
         yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
         yield "who_is_killed_while_it_forks_leaves_nothing", lambda: says_what_linux_says("forkkill")

@@ -313,13 +313,13 @@ call_truncate(const struct handler_event *c)
 	struct file_reply r;
 	int bytes = file_put_path(c, &q, 0, AT_FDCWD, arg(c, 0)), result, closed;
 
-	if (bytes < 0)
-		return bytes;
+	if (bytes < 0 || (int64_t)arg(c, 1) < 0)
+		return bytes < 0 ? bytes : -E_INVAL;
 	result = files_ask(&q, (size_t)bytes, &r);
 	if (result != 0)
 		return result;
 	q = (struct file_request){.op = FILE_RESIZE, .handle = r.handle, .offset = arg(c, 1)};
-	result = (int64_t)arg(c, 1) < 0 ? -E_INVAL : files_ask(&q, 0, &r);
+	result = files_ask(&q, 0, &r);
 	q.op = FILE_CLOSE;
 	closed = files_ask(&q, 0, &r);
 	return result != 0 ? result : closed;
@@ -347,6 +347,8 @@ call_path(const struct handler_event *c, unsigned long nr)
 
 	if (nr == SYS_mkdirat)
 		q.more = self_mode(arg(c, 2));
+	if (nr == SYS_unlinkat && (arg(c, 2) & ~(unsigned long)AT_REMOVEDIR) != 0)
+		return -E_INVAL;
 	if (nr == SYS_unlinkat && (arg(c, 2) & AT_REMOVEDIR) != 0)
 		q.arg = FILE_DIRECTORY;
 	return ask_path(c, &q, &r);
@@ -397,6 +399,8 @@ call_descriptor(const struct handler_event *c, unsigned long nr)
 	case SYS_pipe2: return pipe_create(c);
 	case SYS_fcntl: return call_fcntl(c);
 	case SYS_ioctl: return o == NULL ? -E_BADF : -LINUX_ENOTTY;
+	case SYS_mmap: return (int32_t)arg(c, 4) < 0 || files_find(c, arg(c, 4), &stream) == NULL ?
+		-E_BADF : -LINUX_ENODEV;
 	case SYS_fsync:
 	case SYS_fdatasync: return o == NULL ? -E_BADF : o->kind == OPENED_STREAM ? -E_INVAL : 0;
 	default: return -E_NOSYS;
@@ -415,6 +419,7 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 	case SYS_fchmod:
 	case SYS_fchmodat:
 	case SYS_fchown:
+	case SYS_readlinkat:
 	case SYS_fchownat: return file_status_call(c, nr);
 	case SYS_lseek: return call_seek(c);
 	case SYS_getdents64: return call_list(c);

@@ -6,6 +6,8 @@
 #include <base/str.h>
 #include <user/personality/files.h>
 
+#define AT_SYMLINK_NOFOLLOW 0x100
+#define AT_NO_AUTOMOUNT 0x800
 #define AT_EMPTY_PATH 0x1000
 #define ACCESS_EXECUTE 1
 #define UTIME_NOW 0x3fffffff
@@ -96,6 +98,13 @@ know_path(const struct handler_event *c, long dir, unsigned long path, struct kn
 }
 
 static bool
+is_known(unsigned long flags)
+{
+	return (flags & ~(unsigned long)(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT |
+		AT_EMPTY_PATH)) == 0;
+}
+
+static bool
 names_itself(const struct handler_event *c, unsigned long flags)
 {
 	return (flags & AT_EMPTY_PATH) != 0 && *(const char *)arg(c, 1) == 0;
@@ -105,8 +114,9 @@ static long
 call_stat(const struct handler_event *c)
 {
 	struct known k;
-	int result = arg(c, 1) == 0 ? -E_FAULT : names_itself(c, arg(c, 3)) ?
-		know_open(c, arg(c, 0), &k) : know_path(c, (long)arg(c, 0), arg(c, 1), &k);
+	int result = !is_known(arg(c, 3)) ? -E_INVAL : arg(c, 1) == 0 ? -E_FAULT :
+		names_itself(c, arg(c, 3)) ? know_open(c, arg(c, 0), &k) :
+		know_path(c, (long)arg(c, 0), arg(c, 1), &k);
 
 	return result != 0 ? result : fill_stat(arg(c, 2), &k);
 }
@@ -133,6 +143,16 @@ call_access(const struct handler_event *c)
 		k.reply.kind == FILE_KIND_FILE && (k.status.mode & EXECUTE_BITS) == 0)
 		return -E_ACCES;
 	return result;
+}
+
+/* There are no links here: see self_readlink. */
+static long
+call_readlink(const struct handler_event *c)
+{
+	struct known k;
+	int result = know_path(c, (long)arg(c, 0), arg(c, 1), &k);
+
+	return result != 0 ? result : -E_INVAL;
 }
 
 /* A request on what a descriptor stands for. A stream has nothing that could be set. */
@@ -183,7 +203,8 @@ call_chown(const struct handler_event *c, bool is_named)
 	uint32_t user = (uint32_t)arg(c, is_named ? 2 : 1),
 		group = (uint32_t)arg(c, is_named ? 3 : 2);
 	struct known k;
-	int result = is_named && !names_itself(c, arg(c, 4)) ?
+	bool has_path = is_named && !names_itself(c, arg(c, 4));
+	int result = is_named && !is_known(arg(c, 4)) ? -E_INVAL : has_path ?
 		know_path(c, (long)arg(c, 0), arg(c, 1), &k) : know_open(c, arg(c, 0), &k);
 
 	return result != 0 ? result : user + 1 > 1 || group + 1 > 1 ? -E_PERM : 0;
@@ -196,6 +217,8 @@ call_times(const struct handler_event *c)
 	const struct linux_time *times = (const struct linux_time *)arg(c, 2);
 	struct file_request q = {.op = FILE_SET_TIME};
 
+	if (!is_known(arg(c, 3)))
+		return -E_INVAL;
 	for (int i = 0; times != NULL && i < 2; i++)
 		if ((uint64_t)times[i].ns >= NS_PER_S && times[i].ns != UTIME_NOW &&
 			times[i].ns != UTIME_OMIT)
@@ -218,6 +241,7 @@ file_status_call(const struct handler_event *c, unsigned long nr)
 	case SYS_fstat: return call_fstat(c);
 	case SYS_faccessat: return call_access(c);
 	case SYS_utimensat: return call_times(c);
+	case SYS_readlinkat: return call_readlink(c);
 	case SYS_fchownat:
 	case SYS_fchown: return call_chown(c, nr == SYS_fchownat);
 	default: return call_chmod(c, nr == SYS_fchmodat);

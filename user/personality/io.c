@@ -10,6 +10,9 @@
 #include <user/personality/frames.h>
 #include <user/personality/personality.h>
 
+#define CLOCK_LAST 11		/* CLOCK_TAI */
+#define RANDOM_FLAGS 7
+#define PIECES_MAX 1024		/* of one call */
 #define THE_FILE 8		/* not a stream */
 #define THE_PIPE 9
 #define NS_PER_S 1000000000ull
@@ -230,7 +233,7 @@ io_writev(const struct handler_event *c)
 {
 	int to = target(c, OPENED_WRITE);
 
-	return to < 0 ? to : write_pieces(c, to);
+	return to < 0 ? to : arg(c, 2) > PIECES_MAX ? -E_INVAL : write_pieces(c, to);
 }
 
 /*
@@ -244,8 +247,8 @@ io_readv(const struct handler_event *c)
 	int to = target(c, OPENED_READ);
 	long sum = 0;
 
-	if (to < 0)
-		return to;
+	if (to < 0 || arg(c, 2) > PIECES_MAX)
+		return to < 0 ? to : -E_INVAL;
 	for (unsigned long i = 0; i < arg(c, 2); i++) {
 		long result = v[i].len != 0 ? move(c, to, OPENED_READ, v[i]) : 0;
 
@@ -265,6 +268,8 @@ io_getrandom(const struct handler_event *c)
 	unsigned char *to = (unsigned char *)arg(c, 0);
 	uint64_t state = 0;
 
+	if ((arg(c, 2) & ~(unsigned long)RANDOM_FLAGS) != 0)
+		return -E_INVAL;
 	kclock(&state);
 	state ^= (uint64_t)c ^ (uint64_t)kthread_self() << 40;
 	for (unsigned long i = 0; i < arg(c, 1); i++) {
@@ -294,12 +299,27 @@ time_clock_gettime(const struct handler_event *c)
 {
 	uint64_t *to = (uint64_t *)arg(c, 1);
 	uint64_t now;
-	long result = kclock(&now);
+	long result = arg(c, 0) > CLOCK_LAST ? -E_INVAL : kclock(&now);
 
 	if (result < 0)
 		return result;
 	to[0] = now / NS_PER_S;
 	to[1] = now % NS_PER_S;
+	return 0;
+}
+
+/* All of them are as fine as the machine's. */
+long
+time_clock_getres(const struct handler_event *c)
+{
+	uint64_t *to = (uint64_t *)arg(c, 1);
+
+	if (arg(c, 0) > CLOCK_LAST)
+		return -E_INVAL;
+	if (to != NULL) {
+		to[0] = 0;
+		to[1] = 1;
+	}
 	return 0;
 }
 
@@ -326,7 +346,7 @@ time_sleep(const struct handler_event *c, bool is_absolute)
 	const uint64_t *t = (const uint64_t *)arg(c, c->number == SYS_nanosleep ? 0 : 2);
 	uint64_t now = 0;
 
-	if (t[1] >= NS_PER_S)
+	if (t[1] >= NS_PER_S || (c->number != SYS_nanosleep && arg(c, 0) > CLOCK_LAST))
 		return -E_INVAL;
 	if (!is_absolute)
 		kclock(&now);

@@ -25,11 +25,12 @@ serve_memory(const struct handler_event *c, unsigned long nr)
 {
 	switch (nr) {
 	case SYS_brk: return 0;		/* never where the caller wants it: malloc then uses mmap */
-	case SYS_mmap: return memory_mmap(c);
+	case SYS_mmap:
+		return (arg(c, 3) & MAP_ANONYMOUS) == 0 ? file_call(c, nr) : memory_mmap(c);
 	case SYS_munmap: return memory_munmap(c);
 	case SYS_mprotect: return memory_mprotect(c);
 	case SYS_mremap: return memory_mremap(c);
-	case SYS_madvise: return 0;
+	case SYS_madvise: return memory_madvise(c);
 	default: return -E_NOSYS;
 	}
 }
@@ -61,6 +62,7 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_getpid: return process_number(c, false);
 	case SYS_getppid: return process_number(c, true);
 	case SYS_getgroups:		/* no others */
+		return (int32_t)arg(c, 0) < 0 ? -E_INVAL : 0;
 	case SYS_getuid:
 	case SYS_geteuid:
 	case SYS_getgid:
@@ -147,7 +149,7 @@ personality_serve(const struct handler_event *c)
 	case SYS_rt_sigprocmask:
 	case SYS_rt_sigreturn: return signal_call(c, nr);
 	case SYS_clock_gettime: return time_clock_gettime(c);
-	case SYS_clock_getres: return 0;
+	case SYS_clock_getres: return time_clock_getres(c);
 	case SYS_nanosleep: return time_sleep(c, false);
 	case SYS_clock_nanosleep: return time_sleep(c, (arg(c, 1) & 1) != 0);
 	case SYS_read:

@@ -12,8 +12,8 @@
 
 #define MAP_SHARED 1
 #define MAP_FIXED 0x10
-#define MAP_ANONYMOUS 0x20
 #define MREMAP_MAYMOVE 1
+#define ADVICE_LAST 25
 #define LINUX_PROT_MASK 7	/* read 1, write 2, execute 4: the same bits as PAGE_* */
 
 static unsigned long
@@ -180,6 +180,8 @@ memory_mprotect(const struct handler_event *c)
 	int prot = prot_of(arg(c, 2));
 	struct page_info info;
 
+	if (arg(c, 1) == 0 && addr % personality_info.page_bytes == 0)
+		return 0;
 	if (!is_sane(addr, arg(c, 1)))
 		return -E_INVAL;
 	if (prot != 0 && kpage_protect(SELF, addr, (int)pages, prot) >= 0)
@@ -195,6 +197,16 @@ memory_mprotect(const struct handler_event *c)
 			return result;
 	}
 	return 0;
+}
+
+/* Advice is heard and has no effect: of Linux's kinds the first five, and those from 8 on. */
+long
+memory_madvise(const struct handler_event *c)
+{
+	unsigned long advice = arg(c, 2);
+
+	return arg(c, 0) % personality_info.page_bytes != 0 || advice > ADVICE_LAST ||
+		(advice > 4 && advice < 8) ? -E_INVAL : 0;
 }
 
 /* What processes share does not grow: its new pages would be one process's. */

@@ -106,6 +106,9 @@ enum linux_call {
 	SYS_child_begin = 4095,
 };
 
+/* of mmap; without it a file is meant, which has no memory here */
+#define MAP_ANONYMOUS 0x20
+
 /* errors that only the personality gives */
 #define LINUX_ENOTTY 25
 #define LINUX_ESPIPE 29
@@ -165,6 +168,7 @@ long memory_mmap(const struct handler_event *c);
 long memory_munmap(const struct handler_event *c);
 long memory_mprotect(const struct handler_event *c);
 long memory_mremap(const struct handler_event *c);
+long memory_madvise(const struct handler_event *c);
 
 /*
  * No thread changes what is mapped until memory_go_on. What that is: -E_NOSYS: of several ranks;
@@ -189,6 +193,7 @@ _Noreturn void thread_exit_group(const struct handler_event *c, int status);
 void signal_default(const struct handler_event *c, unsigned long sig);
 long signal_call(const struct handler_event *c, unsigned long nr);
 long time_clock_gettime(const struct handler_event *c);
+long time_clock_getres(const struct handler_event *c);
 long time_sleep(const struct handler_event *c, bool is_absolute);
 
 /*

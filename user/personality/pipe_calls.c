@@ -208,6 +208,13 @@ pipe_poll_call(const struct handler_event *c)
 			(const uint64_t *)arg(c, 2));
 }
 
+/* Behind these nobody looks into the sets. */
+static unsigned long
+set_bits(const struct handler_event *c)
+{
+	return arg(c, 0) < FD_LIMIT ? arg(c, 0) : FD_LIMIT;
+}
+
 /* Is a descriptor in one of the sets? */
 static bool
 is_in(const struct handler_event *c, int set, unsigned long fd)
@@ -223,13 +230,13 @@ sets_to_list(const struct handler_event *c, struct polled *to)
 {
 	struct opened stream;
 
-	for (unsigned long fd = 0; fd < arg(c, 0); fd++) {
+	for (unsigned long fd = 0; fd < set_bits(c); fd++) {
 		int16_t events = (int16_t)((is_in(c, 0, fd) ? POLLIN : 0) |
 			(is_in(c, 1, fd) ? POLLOUT : 0));
 
 		if (events == 0 && !is_in(c, 2, fd))
 			continue;
-		if (fd >= FD_LIMIT || files_find(c, fd, &stream) == NULL)
+		if (files_find(c, fd, &stream) == NULL)
 			return -E_BADF;
 		to->list[to->count++] = (struct pollfd){.fd = (int32_t)fd, .events = events};
 	}
@@ -243,7 +250,7 @@ list_to_sets(const struct handler_event *c, struct polled from)
 	long count = 0;
 
 	for (int set = 0; set < SETS; set++)
-		for (unsigned long i = 0; arg(c, 1 + set) != 0 && i < arg(c, 0); i += SET_WORD)
+		for (unsigned long i = 0; arg(c, 1 + set) != 0 && i < set_bits(c); i += SET_WORD)
 			((uint64_t *)arg(c, 1 + set))[i / SET_WORD] = 0;
 	for (unsigned long i = 0; i < from.count; i++) {
 		const struct pollfd *p = &from.list[i];
@@ -269,7 +276,7 @@ pipe_select_call(const struct handler_event *c)
 	uint64_t at = 0;
 	long result;
 
-	if (arg(c, 0) > FD_LIMIT * SETS)
+	if ((int32_t)arg(c, 0) < 0)
 		return -E_INVAL;
 	result = kmem_alloc(SELF, FD_LIMIT * sizeof(*list.list), PAGE_READ | PAGE_WRITE, &at);
 	if (result < 0)

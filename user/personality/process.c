@@ -15,6 +15,7 @@
 #define CLONE_VM 0x100
 #define CLONE_VFORK 0x4000
 #define WNOHANG 1
+#define WAIT_OPTIONS 0xe000000bu	/* that Linux knows */
 #define SIGKILL 9
 #define SIGNALS 65
 /* and up: of children without a program; itself: of one that may still get one */
@@ -346,6 +347,8 @@ process_wait4(const struct handler_event *c)
 	int *to = (int *)arg(c, 1), status = 0;
 	uint32_t flags = arg(c, 2) & WNOHANG ? PROCESS_NO_WAIT : 0;
 
+	if (((uint32_t)arg(c, 2) & ~WAIT_OPTIONS) != 0)
+		return -E_INVAL;
 	found = take_unborn(pid, &status);
 	if (found == 0)
 		found = take_end(pid, flags, &status);

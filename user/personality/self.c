@@ -143,8 +143,10 @@ self_readlink(const struct handler_event *c)
 	char *to = (char *)arg(c, 2);
 	uint64_t room = arg(c, 3), len = str_len(program) + 1;
 
-	if (room == 0 || !str_is_equal(path, OWN_PROGRAM))
+	if ((int32_t)room <= 0)
 		return -E_INVAL;
+	if (path == NULL || !str_is_equal(path, OWN_PROGRAM))
+		return file_call(c, SYS_readlinkat);
 	len = len < room ? len : room;
 	to[0] = '/';
 	memcpy(to + 1, program, len - 1);

@@ -31,7 +31,7 @@
 #define FUTEX_REQUEUE 3
 #define FUTEX_CMP_REQUEUE 4
 #define FUTEX_PRIVATE 128
-#define FUTEX_COMMAND 127	/* without the private and realtime flags */
+#define FUTEX_FLAGS 384		/* private, realtime */
 
 /* What a new thread finds on its stack. */
 struct child_begin {
@@ -291,7 +291,7 @@ thread_futex(const struct handler_event *c)
 
 	if ((arg(c, 1) & FUTEX_PRIVATE) == 0)
 		addr = memory_futex(addr);
-	switch (arg(c, 1) & FUTEX_COMMAND) {
+	switch ((uint32_t)arg(c, 1) & ~(uint32_t)FUTEX_FLAGS) {
 	case FUTEX_WAIT:
 		return kfutex_wait(addr, (uint32_t)arg(c, 2),
 			deadline_of((const uint64_t *)arg(c, 3)));
