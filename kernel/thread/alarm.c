@@ -80,12 +80,15 @@ upcall_change(struct thread *t, uint32_t set, uint32_t clear)
 void
 upcall_begin(struct thread *t)
 {
-	if ((hal_load32(&t->upcall) & UPCALL_BITS) != 0 || !thread_is_alive(t))
+	uint32_t known = hal_load32(&t->upcall) & UPCALL_BITS;
+
+	if (!thread_is_alive(t))
 		return;
 	upcall_change(t, UPCALL_BITS, 0);
+	/* the core may know of another bit, which its thread has taken in a handler that waits */
 	if (t->state == THREAD_WAITING)
 		upcall_cut(t);
-	else if (t->state == THREAD_READY)
+	else if (t->state == THREAD_READY && known == 0)
 		core_interrupt(t->core);
 }
 

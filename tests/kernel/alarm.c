@@ -32,6 +32,7 @@ enum serve {
 	SERVE_CONTEXT,		/* go on with a changed context */
 	SERVE_SET,		/* a bit of its own comes while it runs */
 	SERVE_SLEEP,		/* wait while another bit is there */
+	SERVE_TAKE,		/* take a bit that comes, and wait for the next one */
 };
 
 struct served {
@@ -43,7 +44,7 @@ struct served {
 	uint32_t deepest;
 	uintptr_t skip_to;
 	int thread;			/* whose handler it is */
-	long slept;
+	long slept, cut;
 };
 
 static struct served h;
@@ -128,6 +129,12 @@ serve(const struct handler_event *e)
 	if (h.how == SERVE_SLEEP && h.entered == 1) {
 		kthread_wakeup(h.thread, 1u << BIT);
 		h.slept = kthread_sleep(1u << OTHER_BIT, FOREVER);
+	}
+	if (h.how == SERVE_TAKE && h.entered == 1) {
+		kthread_wakeup(h.thread, 1u << BIT);
+		h.slept = kthread_sleep(1u << BIT, 0);
+		alarm_at(BIT, now() + MS, 0);
+		h.cut = kthread_sleep(1u << OTHER_BIT, now() + 5000 * MS);
 	}
 	h.depth--;
 	if (h.how == SERVE_CONTEXT)
@@ -355,6 +362,17 @@ TEST(a_bit_that_comes_in_the_handler_starts_it_again)
 	handle_nothing();
 }
 
+/* One that is taken in the handler does not hide the next one from a wait there. */
+TEST(a_bit_that_is_taken_in_the_handler_may_come_again)
+{
+	handle(SERVE_TAKE);
+	expect_eq(kthread_wakeup(h.thread, 1u << BIT), 0);
+	spin_until(2);
+	expect_eq(h.slept, 1 << BIT);
+	expect_eq(h.cut, -E_INTR);
+	handle_nothing();
+}
+
 HANDLER_ENTRY(call_handler, serve_call)
 
 /* A call of another number, in whose handler the alarm comes. */
@@ -558,6 +576,7 @@ server_main(int argc, char **argv)
 	RUN(bits_outside_of_the_mask_wait_for_a_sleep);
 	RUN(without_a_handler_a_bit_of_the_mask_stays);
 	RUN(a_bit_that_comes_in_the_handler_starts_it_again);
+	RUN(a_bit_that_is_taken_in_the_handler_may_come_again);
 	RUN(an_upcall_waits_for_the_end_of_another_handler);
 	RUN(the_thread_can_go_on_elsewhere);
 	RUN(the_thread_can_go_on_with_other_registers);

@@ -6,7 +6,7 @@
  *
  * Shown: when nothing more happens, no bit is left that the handler has not taken, and no handler has begun inside another.
  *
- * proves: kernel/thread/alarm.c upcall_begin 21d7a4ba6071
+ * proves: kernel/thread/alarm.c upcall_begin 150980f7d63a
  * proves: kernel/thread/alarm.c upcall_serve d80a655afc6b
  * proves: kernel/thread/wait.c core_interrupt f3e7d172a429
  * proves: kernel/thread/thread.h thread_upcall 9297f1a10401
