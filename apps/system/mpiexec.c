@@ -283,7 +283,7 @@ end_all(void)
 
 		if (cluster[c].pid <= 0 || process_open(&ch, (int)c, BIT) != 0)
 			continue;
-		process_kill(&ch, cluster[c].pid, SIGKILL_NUMBER);
+		process_kill(&ch, cluster[c].pid, SIGKILL_NUMBER, 0);
 		channel_end(&ch);
 	}
 }

@@ -59,7 +59,7 @@ main(int argc, char **argv)
 		hal_mark(MARK_BEGIN);
 		pid = start(&ch, "stay");
 		hal_mark(MARK_END);
-		process_kill(&ch, pid, KILLED);
+		process_kill(&ch, pid, KILLED, 0);
 		take_end(&ch, pid);
 	}
 	return 0;

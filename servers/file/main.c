@@ -11,6 +11,7 @@
 #include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/file/client.h>
+#include <servers/file/input.h>
 #include <servers/file/proc.h>
 
 #define MORE_BLOCKS 32			/* taken from the kernel at a time */
@@ -124,9 +125,11 @@ server_main(int argc, char **argv)
 	add_files();
 	tree_make(&tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
 	proc_begin(&tree);
+	input_begin(&tree);
 	service.in = atoll_startup()->listens;
 	result = service_begin(&service);
 	while (result == 0)
-		service_step(&service);
+		if ((service_step(&service) & 1u << BIT_INPUT) != 0)
+			input_look();
 	return result;
 }

@@ -74,7 +74,7 @@ tell_watchers(struct pipe *p, enum pipe_end end)
 void
 pipes_forget(struct tree *t, uint32_t client)
 {
-	for (struct pipe *p = t->pipe; p < t->pipe + PIPES_MAX; p++) {
+	for (struct pipe *p = t->pipe; p <= t->pipe + PIPE_INPUT; p++) {
 		p->watch[PIPE_READ][client / 32] &= ~(1u << client % 32);
 		p->watch[PIPE_WRITE][client / 32] &= ~(1u << client % 32);
 		if (p->maker == client)
@@ -87,7 +87,8 @@ uint32_t
 pipe_poll(const struct pipe *p, enum pipe_end end)
 {
 	if (end == PIPE_READ)
-		return (p->count > 0 || p->ends[PIPE_WRITE] == 0 ? FILE_POLL_READ : 0) |
+		return (p->count > 0 || p->is_over || p->ends[PIPE_WRITE] == 0 ?
+				FILE_POLL_READ : 0) |
 			(p->ends[PIPE_WRITE] == 0 ? FILE_POLL_HUNG_UP : 0);
 	if (p->ends[PIPE_READ] == 0)
 		return FILE_POLL_WRITE | FILE_POLL_BROKEN;
@@ -131,6 +132,10 @@ pipe_read(struct tree *t, struct pipe *p, void *to, uint32_t len)
 {
 	uint32_t done = 0;
 
+	if (p->count == 0 && len > 0 && p->is_over) {
+		p->is_over = false;
+		return 0;
+	}
 	if (p->count == 0 && len > 0)
 		return p->ends[PIPE_WRITE] == 0 ? 0 : -FILE_LATER;
 	while (done < len && p->count > 0) {
@@ -195,4 +200,38 @@ pipe_write(struct tree *t, struct pipe *p, const void *from, uint32_t len)
 	if (len > 0)
 		tell_watchers(p, PIPE_READ);
 	return done;
+}
+
+/* --- what the machine is given to read --- */
+
+int
+input_open(struct tree *t, uint32_t client, uint32_t *handle)
+{
+	struct description *d = description_find_free(t, 0);
+	int wrong = handle_check_room(t, client, 1);
+
+	if (wrong != 0 || d == NULL)
+		return wrong != 0 ? wrong : -FILE_ENFILE;
+	*handle = end_open(t, client, &t->pipe[PIPE_INPUT], d, FILE_READABLE).handle;
+	t->pipe[PIPE_INPUT].ends[PIPE_READ]++;
+	return 0;
+}
+
+void
+input_give(struct tree *t, const void *from, uint32_t len)
+{
+	struct pipe *p = &t->pipe[PIPE_INPUT];
+
+	/* pipe_write takes a message at a time, and wants a reader */
+	p->ends[PIPE_READ]++;
+	for (uint32_t done = 0; done < len;) {
+		uint32_t n = len - done < LONGEST ? len - done : LONGEST;
+
+		if (pipe_write(t, p, (const char *)from + done, n) < 0)
+			break;
+		done += n;
+	}
+	p->ends[PIPE_READ]--;
+	p->is_over = len == 0;
+	tell_watchers(p, PIPE_READ);
 }

@@ -356,6 +356,44 @@ TEST(whatever_clients_do_pipes_hold_what_the_model_holds)
 	expect_sound();
 }
 
+/* Two clients read what the machine is given: who asks first gets it, and what is left stays. */
+TEST(input_is_asked_for_once_and_goes_to_whoever_reads)
+{
+	uint32_t a, b;
+
+	reset();
+	memset(told, 0, sizeof(told));
+	a = asked(1, (struct file_request){.op = FILE_INPUT}, "", 0).handle;
+	b = asked(2, (struct file_request){.op = FILE_INPUT}, "", 0).handle;
+	expect_eq(wanted, 0);
+	expect_eq(on(FILE_READ, 1, a, 4, 6).error, -FILE_LATER);
+	expect_eq(wanted, 10);
+	expect_eq(taken(2, b, 3), -FILE_LATER);
+	expect_eq(polled(2, b, FILE_WATCH), 0);
+	input_give(&t, "0123456789", 10);
+	expect(told[1] == 1 && told[2] == 1);
+	expect_eq(taken(2, b, 3), 3);
+	expect(memcmp(answer.data, "012", 3) == 0);
+	file_forget(&t, 2);
+	expect_eq(taken(1, a, 20), 7);
+	expect(memcmp(answer.data, "3456789", 7) == 0);
+	expect_sound();
+	/* its end is found once, and it may go on behind it */
+	expect_eq(taken(1, a, 4), -FILE_LATER);
+	input_give(&t, NULL, 0);
+	expect_eq(polled(1, a, 0), FILE_POLL_READ);
+	expect_eq(taken(1, a, 4), 0);
+	expect_eq(taken(1, a, 4), -FILE_LATER);
+	input_give(&t, "x", 1);
+	expect_eq(taken(1, a, 4), 1);
+	expect_eq(written(1, a, "x", 1), -E_BADF);
+	/* as much as a pipe holds, also where more is wanted */
+	expect_eq(on(FILE_READ, 1, a, FILE_DATA_MAX, UINT32_MAX).error, -FILE_LATER);
+	expect_eq(wanted, PIPE_BYTES);
+	file_forget(&t, 1);
+	expect_sound();
+}
+
 int
 main(void)
 {
@@ -364,6 +402,7 @@ main(void)
 	RUN(who_does_not_block_is_not_told);
 	RUN(death_closes_ends_and_tells_the_other_side);
 	RUN(pipes_and_their_memory_have_limits);
+	RUN(input_is_asked_for_once_and_goes_to_whoever_reads);
 	RUN(whatever_clients_do_pipes_hold_what_the_model_holds);
 	return TEST_FAILED;
 }

@@ -99,6 +99,8 @@ enum file_op {
 	FILE_WHERE = 19,
 	FILE_SET_TIME = 20,	/* handle, offset: ns, when it changed last */
 	FILE_SET_MODE = 21,	/* handle, arg: bits */
+	/* nothing -> handle of what the machine is given to read: a pipe that nobody can write */
+	FILE_INPUT = 22,
 };
 
 /* FILE_STAT: it is what the boot archive has under that name below files/ */

@@ -219,6 +219,8 @@ serve_pipe(struct serving *s, struct description *d)
 		return -E_INVAL;
 	count = r->op == FILE_READ ? pipe_read(s->t, p, s->out, r->arg) :
 		pipe_write(s->t, p, s->data, r->arg);
+	if (count == -FILE_LATER && d->object == PIPE_INPUT)
+		input_want(r->more < PIPE_BYTES - r->arg ? r->arg + r->more : PIPE_BYTES);
 	if (count == -FILE_LATER && (d->flags & FILE_NONBLOCK) != 0)
 		return -E_AGAIN;
 	if (count == -FILE_LATER)
@@ -256,8 +258,11 @@ serve_poll(struct serving *s, struct description *d)
 		return -E_INVAL;
 	s->reply->value = p == NULL ? asked :
 		pipe_poll(p, end_of(d)) & (asked | FILE_POLL_HUNG_UP | FILE_POLL_BROKEN);
-	if (s->reply->value == 0 && s->r->more == FILE_WATCH && p != NULL)
+	if (s->reply->value == 0 && s->r->more == FILE_WATCH && p != NULL) {
 		pipe_watch(p, end_of(d), s->client);
+		if (d->object == PIPE_INPUT)
+			input_want(1);
+	}
 	return 0;
 }
 
@@ -450,6 +455,7 @@ serve(struct serving *s)
 	case FILE_MAKE_DIRECTORY: return serve_path(s);
 	case FILE_RENAME: return serve_rename(s->t, s->r);
 	case FILE_PIPE: return serve_new_pipe(s);
+	case FILE_INPUT: return input_open(s->t, s->client, &s->reply->handle);
 	case FILE_OFFER: return serve_offer(s);
 	case FILE_CLAIM: return serve_claim(s);
 	case FILE_WITHDRAW: return offer_withdraw(s->t, s->client, s->r->offset);

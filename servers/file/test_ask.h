@@ -36,6 +36,14 @@ client_tell(uint32_t client)
 	told[client]++;
 }
 
+static uint32_t wanted;			/* of what the machine is given */
+
+void
+input_want(uint32_t bytes)
+{
+	wanted = bytes;
+}
+
 static uint64_t secret = 99;
 
 uint64_t
@@ -48,6 +56,7 @@ static inline void
 reset(void)
 {
 	tree_init(&t);
+	wanted = 0;
 	blocks_left = BLOCKS;
 }
 
@@ -134,7 +143,7 @@ static inline void
 expect_sound(void)
 {
 	uint32_t opens[NODES_MAX] = {0}, of[CLIENTS_MAX] = {0}, handles = 0;
-	uint32_t standing[DESCRIPTIONS_MAX] = {0}, ends[PIPES_MAX][2] = {0};
+	uint32_t standing[DESCRIPTIONS_MAX] = {0}, ends[PIPES_MAX + 1][2] = {0};
 	uint32_t made[CLIENTS_MAX] = {0};
 	int blocks_used = 0;
 
@@ -155,7 +164,9 @@ expect_sound(void)
 		else if (standing[i] > 0)
 			opens[t.description[i].object]++;
 	}
-	for (uint32_t i = 0; i < PIPES_MAX; i++) {
+	/* who writes this one has no handle */
+	ends[PIPE_INPUT][PIPE_WRITE] = 1;
+	for (uint32_t i = 0; i <= PIPE_INPUT; i++) {
 		const struct pipe *p = &t.pipe[i];
 		uint32_t bytes = p->end - p->begin;
 

@@ -15,6 +15,7 @@ tree_init(struct tree *t)
 	t->nodes = TABLE_NODES;
 	node_of(t, ROOT)->kind = FILE_KIND_DIRECTORY;
 	node_of(t, ROOT)->mode = FILE_MODE_FIRST;
+	t->pipe[PIPE_INPUT] = (struct pipe){.ends = {0, 1}, .maker = CLIENTS_MAX};
 }
 
 /* The next name of a path: its start, *len and *rest behind it. NULL: none is left. */

@@ -22,7 +22,8 @@
 #define HANDLES_OF_CLIENT_MAX 256	/* with those that it offers */
 #define OFFERS_MAX 64
 #define OFFERS_OF_CLIENT_MAX 4
-#define PIPES_MAX 128
+#define PIPES_MAX 128			/* that clients make */
+#define PIPE_INPUT PIPES_MAX		/* what the machine is given to read */
 #define PIPES_OF_CLIENT_MAX 32
 #define FILE_SIZE_MAX ((uint64_t)1 << 40)
 #define BLOCK_BYTES 4096
@@ -86,6 +87,7 @@ struct pipe {
 	uint32_t count;
 	uint16_t ends[2];		/* descriptions of each end; both 0: free */
 	uint16_t maker;			/* client, or CLIENTS_MAX: it is gone */
+	bool is_over;			/* PIPE_INPUT: the next read of nothing finds the end */
 	uint32_t watch[2][CLIENTS_MAX / 32];	/* clients that are to be told, a bit for each */
 };
 
@@ -104,7 +106,7 @@ struct tree {
 	struct offer offer[OFFERS_MAX];
 	uint16_t offers_of[CLIENTS_MAX];
 	struct tokens tokens;
-	struct pipe pipe[PIPES_MAX];
+	struct pipe pipe[PIPES_MAX + 1];
 	uint16_t pipes_of[CLIENTS_MAX];	/* that it has made */
 	uint32_t proc;			/* the node of /proc; 0: there is none */
 	uint32_t shown;			/* nodes there */
@@ -122,6 +124,12 @@ struct block *blocks_more(void);
 
 /* The time in ns, which is also something that no client knows, for tokens. Given so, too. */
 uint64_t time_now(void);
+
+/*
+ * Somebody wants so many bytes of PIPE_INPUT, in which there are none: input_give is to be called
+ * when they have come. Given so, too.
+ */
+void input_want(uint32_t bytes);
 
 /* A client is to be told that it may ask again (FILE_KIND_TOLD). Given so, too. */
 void client_tell(uint32_t client);
@@ -207,6 +215,13 @@ int pipe_make(struct tree *t, uint32_t client, uint32_t flags, struct file_claim
  */
 long pipe_read(struct tree *t, struct pipe *p, void *to, uint32_t len);
 long pipe_write(struct tree *t, struct pipe *p, const void *from, uint32_t len);
+
+/*
+ * PIPE_INPUT: a handle of its end to read, or as handle_check_room. What has come is put in, of
+ * which it has room for as much as was wanted; no bytes: its end, which one read finds.
+ */
+int input_open(struct tree *t, uint32_t client, uint32_t *handle);
+void input_give(struct tree *t, const void *from, uint32_t len);
 
 /* What of FILE_POLL is true of an end. */
 uint32_t pipe_poll(const struct pipe *p, enum pipe_end end);

@@ -19,16 +19,30 @@ process_open(struct channel *ch, int cluster, int bit)
 	return service_open(ch, &kind, bit);
 }
 
+/* What comes and is no answer (PROCESS_TOLD) is left out. Bytes of the second part, or an error. */
+static int
+answer_receive(struct channel *ch, struct process_reply *r, struct service_part more)
+{
+	const struct service_part answer[2] = {{r, sizeof(*r)}, more};
+	int result;
+
+	do
+		result = service_receive(ch, answer);
+	while (result >= 0 && (r->signal & PROCESS_TOLD) != 0);
+	return result;
+}
+
 /* The result, and the bytes behind the answer; 0 of them unless `name` has room for them. */
 static int
 process_ask(struct channel *ch, const struct process_request *q, struct process_reply *r,
 	char *name)
 {
 	const struct service_part request[2] = {{(void *)(uintptr_t)q, sizeof(*q)}, {NULL, 0}};
-	const struct service_part answer[2] = {{r, sizeof(*r)},
-		{name, name != NULL ? PROCESS_NAME_MAX : 0}};
-	int result = service_call(ch, request, answer);
+	int result = service_send(ch, request);
 
+	if (result == 0)
+		result = answer_receive(ch, r, (struct service_part){name,
+			name != NULL ? PROCESS_NAME_MAX : 0});
 	return result < 0 ? result : r->error < 0 ? r->error : r->pid;
 }
 
@@ -67,7 +81,8 @@ send_program(struct channel *ch, uint32_t op, const struct process_spawn *what,
 	struct service_part more)
 {
 	struct process_request q = {.op = op, .flags = what->flags,
-		.inherit_bytes = what->inherit_bytes};
+		.inherit_bytes = what->inherit_bytes, .told = what->told,
+		.group = what->group};
 	unsigned char *place = channel_place(ch);
 	struct writer w = {.at = place + sizeof(q)};
 
@@ -90,8 +105,7 @@ send_program(struct channel *ch, uint32_t op, const struct process_spawn *what,
 static int
 process_receive(struct channel *ch, struct process_reply *r)
 {
-	const struct service_part answer[2] = {{r, sizeof(*r)}, {NULL, 0}};
-	int result = service_receive(ch, answer);
+	int result = answer_receive(ch, r, (struct service_part){NULL, 0});
 
 	return result < 0 ? result : r->error < 0 ? r->error : r->pid;
 }
@@ -128,13 +142,42 @@ process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *st
 }
 
 int
-process_kill(struct channel *ch, int pid, int status)
+process_kill(struct channel *ch, int pid, int sig, uint32_t flags)
 {
-	const struct process_request q = {.op = PROCESS_KILL, .pid = pid, .status = status};
+	const struct process_request q = {.op = PROCESS_KILL, .pid = pid, .status = sig,
+		.flags = flags};
 	struct process_reply r;
 	int result = process_ask(ch, &q, &r, NULL);
 
 	return result < 0 ? result : 0;
+}
+
+int
+process_group(struct channel *ch, enum process_group_op op, int pid, int value)
+{
+	const struct process_request q = {.op = PROCESS_GROUP, .flags = op, .pid = pid,
+		.status = value};
+	struct process_reply r;
+
+	return process_ask(ch, &q, &r, NULL);
+}
+
+int
+process_stopped(struct channel *ch, int sig)
+{
+	const struct process_request q = {.op = PROCESS_STOPPED, .status = sig};
+	struct process_reply r;
+
+	return process_ask(ch, &q, &r, NULL);
+}
+
+int
+process_catch(struct channel *ch, uint64_t told)
+{
+	const struct process_request q = {.op = PROCESS_CATCH, .told = told};
+	const struct service_part request[2] = {{(void *)(uintptr_t)&q, sizeof(q)}, {NULL, 0}};
+
+	return service_send(ch, request);
 }
 
 int
@@ -155,9 +198,9 @@ process_ready(void)
 }
 
 int
-process_fork(struct channel *ch, int *handle)
+process_fork(struct channel *ch, uint64_t told, int *handle)
 {
-	const struct process_request q = {.op = PROCESS_FORK};
+	const struct process_request q = {.op = PROCESS_FORK, .told = told};
 	struct process_reply r;
 	int result = process_ask(ch, &q, &r, NULL);
 

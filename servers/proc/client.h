@@ -31,7 +31,7 @@
 #define PROCESS_PAGES 2			/* of a channel: one request and one answer lie in it */
 #define PROCESS_MESSAGE 3896		/* what has room in half of them */
 #define PROCESS_WORDS_MAX 256		/* arguments, and entries of the environment */
-#define PROCESS_INHERIT_MAX 1024	/* bytes */
+#define PROCESS_INHERIT_MAX 1040	/* bytes */
 #define PROCESS_NAME_MAX 24		/* of the program's name in a list, with its zero byte */
 #define PROCESS_ANY (-1)		/* as a pid: any child */
 
@@ -44,7 +44,10 @@ enum process_op {
 	PROCESS_SPAWN = 1,
 	/* pid or PROCESS_ANY, flags -> pid, status; waits until a child has ended */
 	PROCESS_WAIT = 2,
-	/* pid, status -> nothing: the process ends, killed with that status */
+	/*
+	 * pid, or 0, -1, -group as for kill; status: a signal, flags -> nothing: it is told of
+	 * that, or does the default
+	 */
 	PROCESS_KILL = 3,
 	/* pid: of a process of this cluster, or 0 -> the one with the next larger pid: struct
 	 * process_reply, its name behind it */
@@ -65,6 +68,28 @@ enum process_op {
 	 * ranks of it are loaded; pid 0: it has none
 	 */
 	PROCESS_PART = 9,
+	/*
+	 * told -> nothing: of these signals, too, this process is told from now on, in this
+	 * channel: by struct process_reply with `signal` and PROCESS_TOLD, which answers nothing
+	 */
+	PROCESS_CATCH = 10,
+	/* flags: enum process_group_op, pid, status -> pid */
+	PROCESS_GROUP = 11,
+	/* status: the signal by which this process has stopped; 0: it goes on -> nothing */
+	PROCESS_STOPPED = 12,
+};
+
+/* Process groups, sessions and the terminal's foreground group; pid 0: who asks. */
+enum process_group_op {
+	PROCESS_GROUP_OF = 0,		/* pid -> its group */
+	PROCESS_SESSION_OF = 1,
+	PROCESS_GROUP_SET = 2,		/* pid, status: a group of its session, 0: of its own */
+	PROCESS_SESSION_NEW = 3,	/* -> its number */
+	PROCESS_FRONT_OF = 4,		/* -> the group in the foreground */
+	PROCESS_FRONT_SET = 5,		/* status */
+	PROCESS_TERMINAL_OF = 6,	/* -> flags of the terminal (frames.h) */
+	PROCESS_TERMINAL_SET = 7,	/* status */
+	PROCESS_IS_FRONT = 8,		/* -> 1: who asks is in the foreground; 0 */
 };
 
 /* flags */
@@ -72,9 +97,16 @@ enum process_op {
 #define PROCESS_NO_WAIT 2		/* WAIT: -E_AGAIN if none has ended */
 /* SPAWN, START: the answer, and with REPLACE the end of who asks, comes when the child is ready */
 #define PROCESS_AWAIT 4
-#define PROCESS_KEEP 8			/* WAIT: the end can be taken again */
+#define PROCESS_DEFAULT 8		/* KILL: the process is not asked */
+#define PROCESS_FRONT 32		/* SPAWN: its group comes to the foreground */
+#define PROCESS_UNTRACED 64		/* WAIT: also for children that have stopped */
+#define PROCESS_HAS_STOPPED 256		/* as a cause of that; the status is the signal */
+#define PROCESS_OWN_GROUP (-1)		/* in `group` */
 /* SPAWN: the program is in the memory that PROCESS_BRING gave; the path is its name only */
 #define PROCESS_BROUGHT 16
+#define PROCESS_TOLD 0x80000000u	/* in `signal` of a reply */
+#define PROCESS_SIGNAL(sig) ((uint64_t)1 << ((sig) - 1))
+#define PROCESS_SIGNALS 64		/* the largest */
 
 /* The message that says so. */
 struct process_ready {
@@ -90,6 +122,13 @@ struct process_request {
 	uint32_t args, envs;
 	uint32_t text_bytes;		/* of path, arguments and environment together */
 	uint32_t inherit_bytes;
+	/*
+	 * SPAWN, FORK, CATCH: signals (PROCESS_SIGNAL) that the process is told of. Those that come
+	 * before its PROCESS_CATCH are kept until then
+	 */
+	uint64_t told;
+	int32_t group;			/* SPAWN: its group; 0: its parent's */
+	uint32_t reserved;
 };
 
 struct process_reply {
@@ -108,6 +147,11 @@ struct process_reply {
 		struct job_part part;	/* PART */
 		uint32_t since;		/* LIST: when it was started, in hundredths of a second */
 	};
+	/*
+	 * no answer: PROCESS_TOLD and a signal, or 0: none; `pid` sent it, or is the child whose
+	 * `status` says how it ended
+	 */
+	uint32_t signal;
 };
 
 /* What a cluster has for ranks: of ports, those that it can give now. */
@@ -146,6 +190,8 @@ struct process_spawn {
 	const void *inherit;		/* bytes that the child gets (personality_info) */
 	uint32_t inherit_bytes;
 	uint32_t flags;
+	uint64_t told;			/* see struct process_request */
+	int32_t group;
 };
 
 /*
@@ -171,17 +217,38 @@ int process_spawn(struct channel *ch, const struct process_spawn *what);
 int process_bring(struct channel *ch, uint32_t pages);
 
 /*
- * Wait for the end of a child, `pid` or PROCESS_ANY. Its pid; -PROCESS_ECHILD: there is none;
- * -E_AGAIN: none has ended, with PROCESS_NO_WAIT; or what service_call says. With PROCESS_KEEP its
- * end can be taken again.
+ * Wait for the end of a child, `pid` or PROCESS_ANY, or one of a group, -`pid` or 0. Its pid;
+ * -PROCESS_ECHILD: there is none; -E_AGAIN: none has ended, with PROCESS_NO_WAIT; or what
+ * service_call says.
  */
 int process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *status);
 
 /*
- * End a process of that cluster. 0; -E_SRCH: there is none; -E_ACCES: it is of another job; or what
- * service_call says.
+ * Send a signal to a process of that cluster; with PROCESS_DEFAULT what it says about that does not
+ * matter. 0; -E_INVAL: no signal; -E_SRCH: there is none; -E_ACCES: it is of another job, or the
+ * job's part, which only its own end ends unless it has a handler; or what service_call says.
  */
-int process_kill(struct channel *ch, int pid, int status);
+int process_kill(struct channel *ch, int pid, int sig, uint32_t flags);
+
+/*
+ * Ask about groups. What is asked for, or 0; -E_SRCH: no such process; -E_PERM: no such group in
+ * the session, or it leads one; -E_NOSYS: a part of a job of several ranks; or what service_call
+ * says.
+ */
+int process_group(struct channel *ch, enum process_group_op op, int pid, int value);
+
+/*
+ * This process has stopped by a signal, of which its parent hears, or goes on: 0. What service_call
+ * says.
+ */
+int process_stopped(struct channel *ch, int sig);
+
+/*
+ * Be told of signals in this channel, of which a thread uses the bit: all that comes in it but the
+ * one answer is a struct process_reply with PROCESS_TOLD. To be followed by service_receive until
+ * the answer is there. What service_send says.
+ */
+int process_catch(struct channel *ch, uint64_t told);
 
 /*
  * Say that this process has taken what it inherits: who started it with PROCESS_AWAIT goes on. It
@@ -196,7 +263,7 @@ int process_ready(void);
  * this process is several ranks, or in another cluster; -E_AGAIN: there are too many; -E_NOMEM; or
  * what service_call says.
  */
-int process_fork(struct channel *ch, int *handle);
+int process_fork(struct channel *ch, uint64_t told, int *handle);
 
 /*
  * Its first thread begins; with PROCESS_AWAIT it has also said that it is ready, or has ended. 0;

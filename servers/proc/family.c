@@ -78,6 +78,8 @@ family_add(struct family *f, const struct mail_sender *parent, uint32_t job)
 		return NULL;
 	m->parent = *parent;
 	m->root = root;
+	m->group = p != NULL ? p->group : m->pid;
+	m->session = p != NULL ? p->session : m->pid;
 	return m;
 }
 
@@ -91,6 +93,7 @@ family_add_part(struct family *f, uint32_t job)
 	m->badge = BADGE_OF_JOB(job);
 	m->root = (struct mail_sender){f->cluster, m->badge};
 	m->is_part = true;
+	m->group = m->session = m->pid;
 	return m;
 }
 
@@ -108,6 +111,15 @@ family_by_pid(struct family *f, int32_t pid)
 {
 	for (struct member *m = f->member; m < f->member + f->used; m++)
 		if (m->state == MEMBER_RUNS && m->pid == pid)
+			return m;
+	return NULL;
+}
+
+struct member *
+family_in_group(struct family *f, struct member *m, int32_t group)
+{
+	for (; m < f->member + f->used; m++)
+		if (m->state == MEMBER_RUNS && m->group == group)
 			return m;
 	return NULL;
 }
@@ -149,22 +161,34 @@ family_end(struct family *f, struct member *m, const struct proc_status *status)
 	m->state = m->parent.badge == BADGE_KERNEL ? MEMBER_FREE : MEMBER_ENDED;
 }
 
+static bool
+is_meant(const struct member *m, int32_t pid)
+{
+	return pid == PROCESS_ANY || (pid < 0 ? m->group == -pid : m->pid == pid);
+}
+
 int
 family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
-	struct process_reply *r, bool keep)
+	struct process_reply *r, bool is_untraced)
 {
 	int result = -PROCESS_ECHILD;
 
 	for (struct member *m = f->member; m < f->member + f->used; m++) {
-		if (!is_parent(m, parent) || (pid != PROCESS_ANY && m->pid != pid))
+		if (!is_parent(m, parent) || !is_meant(m, pid))
 			continue;
 		result = -E_AGAIN;
+		if (is_untraced && m->state == MEMBER_RUNS && m->stopped != 0 &&
+			!m->has_told_stop) {
+			m->has_told_stop = true;
+			r->status = (struct proc_status){.status = m->stopped,
+				.cause = PROCESS_HAS_STOPPED};
+			return m->pid;
+		}
 		if (m->state != MEMBER_ENDED)
 			continue;
 		r->status = m->status;
 		r->missing = m->missing;
-		if (!keep)
-			m->state = MEMBER_FREE;
+		m->state = MEMBER_FREE;
 		return m->pid;
 	}
 	return result;

@@ -38,6 +38,12 @@ struct member {
 	int replaced;			/* handle of what ends then; 0: none */
 	uint32_t since;			/* when it was started, in hundredths of a second */
 	struct proc_status status;	/* of what has ended */
+	/* signals (signals.h): that it is told of, and that it has not been told of yet */
+	uint64_t told, pending;
+	int32_t group, session;		/* pids of who leads or led them */
+	uint8_t stopped;		/* the signal by which it has; 0: it has not */
+	bool has_told_stop;		/* its parent knows */
+	uint32_t teller;		/* the client in whose channel, and 1; 0: none yet */
 	char name[PROCESS_NAME_MAX];
 };
 
@@ -63,6 +69,9 @@ struct member *family_add_part(struct family *f, uint32_t job);
 struct member *family_by_badge(struct family *f, uint32_t badge);
 struct member *family_by_pid(struct family *f, int32_t pid);
 
+/* The next member from `m` on that runs and is in that group; NULL: there is none. */
+struct member *family_in_group(struct family *f, struct member *m, int32_t group);
+
 /* The member with the least pid above `after`, whether it runs or not; NULL: there is none. */
 struct member *family_next(struct family *f, int32_t after);
 
@@ -76,11 +85,12 @@ void family_end(struct family *f, struct member *m, const struct proc_status *st
 void family_forget_parent(struct family *f, const struct mail_sender *parent);
 
 /*
- * The end of a child, `pid` or PROCESS_ANY, which is taken unless it is to be kept. Its pid, with
- * r->status and r->missing; -PROCESS_ECHILD: there is no such child; -E_AGAIN: none has ended.
+ * Take the end of a child, `pid` or PROCESS_ANY, or one of the group -`pid`. Its pid, with
+ * r->status and r->missing; -PROCESS_ECHILD: there is no such child; -E_AGAIN: none has ended. With
+ * `is_untraced` also that one has stopped, once.
  */
 int family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
-	struct process_reply *r, bool keep);
+	struct process_reply *r, bool is_untraced);
 
 /* The next member from `m` on that ends with its parent, `parent`; NULL: there is none. */
 struct member *family_bound(struct family *f, struct member *m, const struct mail_sender *parent);

@@ -44,7 +44,6 @@ TEST(a_child_has_a_number_and_its_parent_takes_its_end_once)
 	family_end(&family, m, &status);
 	expect_eq(family_take(&family, &part, m->pid + CLUSTERS, &got, false), -PROCESS_ECHILD);
 	expect_eq(family_take(&family, &far, m->pid, &got, false), -PROCESS_ECHILD);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, true), m->pid);
 	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), m->pid);
 	expect_eq(got.status.status, 3);
 	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), -PROCESS_ECHILD);
@@ -253,6 +252,35 @@ TEST(any_order_is_right)
 			expect_eq(family_by_pid(&family, e->pid) != NULL, !e->has_ended);
 }
 
+TEST(children_are_found_by_their_group)
+{
+	struct member *p, *a, *b;
+	struct process_reply got;
+
+	family_init(&family, CLUSTER, CLUSTERS);
+	p = family_add_part(&family, 1);
+	expect(p->group == p->pid && p->session == p->pid);
+	a = family_add(&family, &part, 1);
+	b = family_add(&family, &part, 1);
+	expect(a->group == p->group && b->session == p->session);
+	a->group = b->group = a->pid;
+	expect(family_in_group(&family, family.member, p->pid) == p);
+	expect(family_in_group(&family, family.member, a->pid) == a);
+	expect(family_in_group(&family, a + 1, a->pid) == b);
+	expect_eq(family_take(&family, &part, -p->pid, &got, false), -PROCESS_ECHILD);
+	expect_eq(family_take(&family, &part, -a->pid, &got, false), -E_AGAIN);
+	b->stopped = 19;
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), -E_AGAIN);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, true), b->pid);
+	expect(got.status.status == 19 && got.status.cause == PROCESS_HAS_STOPPED);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, true), -E_AGAIN);
+	family_end(&family, b, &(struct proc_status){.status = 4});
+	expect(family_in_group(&family, a + 1, a->pid) == NULL);
+	expect_eq(family_take(&family, &part, a->pid, &got, false), -E_AGAIN);
+	expect_eq(family_take(&family, &part, -a->pid, &got, false), b->pid);
+	expect_eq(got.status.status, 4);
+}
+
 int
 main(void)
 {
@@ -263,5 +291,6 @@ main(void)
 	RUN(there_is_an_end_to_it);
 	RUN(numbers_go_round);
 	RUN(any_order_is_right);
+	RUN(children_are_found_by_their_group);
 	return TEST_FAILED;
 }

@@ -12,6 +12,7 @@
 #include <servers/file/protocol.h>
 #include <servers/name/protocol.h>
 #include <servers/proc/agent.h>
+#include <servers/proc/groups.h>
 #include <servers/proc/lead.h>
 #include <servers/proc/requests.h>
 
@@ -303,6 +304,8 @@ serve(uint32_t bits)
 		agent_reap(&agent);
 	if (bits & 1 << BIT_CHILD)
 		requests_reap();
+	if (bits & 1 << BIT_TYPED)
+		groups_look();
 	if (bits & 1 << BIT_DEATH && is_leader)
 		(leader.waits ? look_for_lives : look_for_deaths)();
 	else if (bits & 1 << BIT_DEATH)

@@ -110,8 +110,8 @@ personality_map(int proc, const struct personality_info *what)
 		copy_done(&c);
 	}
 	if (result == 0)
-		result = kproc_handler(proc, HANDLE_CALLS, (unsigned long)(c.base + im.plan.entry),
-			(unsigned long)info.stack_top,
+		result = kproc_handler(proc, HANDLE_CALLS | HANDLE_UPCALLS,
+			(unsigned long)(c.base + im.plan.entry), (unsigned long)info.stack_top,
 		    PERSONALITY_STACK_BYTES);
 	return result < 0 ? (int)result : 0;
 }

@@ -7,8 +7,10 @@
 #include <atoll/kcalls.h>
 #include <atoll/service.h>
 #include <base/str.h>
+#include <servers/proc/groups.h>
 #include <servers/proc/ranks.h>
 #include <servers/proc/requests.h>
+#include <servers/proc/signals.h>
 
 #define CLIENTS_OWN 32			/* of the own cluster */
 #define CLIENTS_FAR 2			/* of each other one, or an equal share of: */
@@ -148,6 +150,7 @@ replace(struct asked *s, struct process_reply *r)
 	if (result != 0)
 		return result;
 	child_end_bound(agent, m);
+	signals_replace(m, s->q.told);
 	r->pid = m->pid;
 	if (m->is_part)
 		agent_replace(agent, m->proc);
@@ -186,6 +189,8 @@ serve_spawn(struct asked *s, struct process_reply *r)
 	m = has_room(job_of(s)) ? family_add(&agent->family, s->from, job_of(s)) : NULL;
 	if (m == NULL)
 		return -E_AGAIN;
+	signals_catch(m, s->q.told, -1);
+	group_begin(m, s->q.group, s->q.flags & PROCESS_FRONT);
 	result = child_start(agent, m, &s->spawn);
 	if (result != 0)
 		m->state = MEMBER_FREE;
@@ -236,6 +241,7 @@ serve_fork(const struct asked *s, struct process_reply *r)
 		return result;
 	}
 	m->is_bound = true;
+	signals_catch(m, s->q.told, -1);
 	memcpy(m->name, parent->name, sizeof(m->name));
 	r->pid = m->pid;
 	r->handle = result;
@@ -345,23 +351,55 @@ take_mail(void *of, const struct mail_sender *from, const void *message)
 static int
 serve_wait(const struct asked *s, struct process_reply *r)
 {
-	int result = family_take(&agent->family, s->from, s->q.pid, r,
-		s->q.flags & PROCESS_KEEP);
+	int32_t pid = s->q.pid == 0 && s->member != NULL ? -s->member->group : s->q.pid;
+	int result = family_take(&agent->family, s->from, pid, r,
+		(s->q.flags & PROCESS_UNTRACED) != 0);
 
 	r->pid = result;
 	return result < 0 ? result : 0;
 }
 
+/* All of a group, or with -1 all processes but who asks; the group 0 is the asker's. */
+static int
+serve_kill_group(const struct asked *s, const struct signal_note *note)
+{
+	struct family *f = &agent->family;
+	int32_t group = s->q.pid == 0 && s->member != NULL ? s->member->group : -s->q.pid;
+	int result = -E_SRCH;
+
+	for (struct member *m = f->member; m < f->member + f->used; m++) {
+		bool is_meant = s->q.pid == -1 ? m != s->member : m->group == group;
+
+		if (m->state != MEMBER_RUNS || !is_meant || m->job != job_of(s))
+			continue;
+		result = s->q.status == 0 ? 0 : signals_send(m, s->q.status, false, note);
+	}
+	return result;
+}
+
 static int
 serve_kill(const struct asked *s)
 {
-	const struct member *m = family_by_pid(&agent->family, s->q.pid);
+	struct member *m = family_by_pid(&agent->family, s->q.pid);
+	const struct signal_note note = {.pid = s->member != NULL ? s->member->pid : 0};
 
+	if (s->q.pid <= 0)
+		return serve_kill_group(s, &note);
 	if (m == NULL)
 		return -E_SRCH;
-	if (m->is_part || m->job != job_of(s))
+	if (m->job != job_of(s))
 		return -E_ACCES;
-	kproc_kill(m->proc, s->q.status);
+	return s->q.status == 0 ? 0 :
+		signals_send(m, s->q.status, s->q.flags & PROCESS_DEFAULT, &note);
+}
+
+/* Several ranks are one process, of which none alone is told. */
+static int
+serve_catch(const struct asked *s)
+{
+	if (s->member == NULL || (s->member->is_part && agent->part.ranks > 1))
+		return -E_NOSYS;
+	signals_catch(s->member, s->q.told, (int)s->client);
 	return 0;
 }
 
@@ -383,6 +421,47 @@ serve_list(const struct asked *s, struct process_reply *r, char *name)
 	r->ranks = m->is_part ? agent->part.ranks : m->part != NULL ? m->part->ranks : 1;
 	r->since = m->since;
 	memcpy(name, m->name, sizeof(m->name));
+	return 0;
+}
+
+/* The next client from `i` on that is that process; service.clients: there is none. */
+static uint32_t
+next_client(const struct mail_sender *process, uint32_t i)
+{
+	const struct service_client *c = service.client;
+
+	while (i < service.clients && !(c[i].is_there && c[i].from.badge == process->badge &&
+		c[i].from.cluster == process->cluster))
+		i++;
+	return i;
+}
+
+/* What a parent may wait for, or wants to be told, has happened to its child. */
+static void
+wake_parent(const struct member *m, const struct mail_sender *parent,
+	const struct proc_status *what)
+{
+	signals_child(parent, m->pid, what);
+	for (uint32_t i = next_client(parent, 0); i < service.clients;
+		i = next_client(parent, i + 1))
+		service_again(&service, i);
+}
+
+/* Its parent hears of it, and may wait for that. */
+static int
+serve_stopped(const struct asked *s)
+{
+	struct member *m = s->member;
+	struct mail_sender parent;
+
+	if (m == NULL || s->q.status < 0 || s->q.status > PROCESS_SIGNALS)
+		return -E_INVAL;
+	m->stopped = (uint8_t)s->q.status;
+	m->has_told_stop = false;
+	parent = m->parent;
+	if (m->stopped != 0)
+		wake_parent(m, &parent, &(struct proc_status){.status = m->stopped,
+			.cause = PROCESS_HAS_STOPPED});
 	return 0;
 }
 
@@ -409,6 +488,11 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 	case PROCESS_START: return serve_start(s, r);
 	case PROCESS_ROOM: return serve_room(name);
 	case PROCESS_PART: return serve_part(s, r);
+	case PROCESS_CATCH: return serve_catch(s);
+	case PROCESS_STOPPED: return serve_stopped(s);
+	case PROCESS_GROUP:
+		r->pid = group_ask(s->member, s->q.flags, s->q.pid, s->q.status);
+		return r->pid < 0 ? r->pid : 0;
 	default: return -E_INVAL;
 	}
 }
@@ -457,16 +541,11 @@ request_serve(void *of, uint32_t client, struct service_part request, void *answ
 	return sizeof(r) + sizeof(name);
 }
 
-/* The next client from `i` on that is that process; service.clients: there is none. */
 static uint32_t
-next_client(const struct mail_sender *process, uint32_t i)
+tell_signal(void *of, uint32_t client, void *message)
 {
-	const struct service_client *c = service.client;
-
-	while (i < service.clients && !(c[i].is_there && c[i].from.badge == process->badge &&
-		c[i].from.cluster == process->cluster))
-		i++;
-	return i;
+	(void)of;
+	return signals_tell(client, message);
 }
 
 /*
@@ -481,6 +560,7 @@ gone(void *of, uint32_t client)
 	(void)of;
 	starting[client] = 0;
 	brought_drop(&brought[client]);
+	signals_gone(client);
 	if (from->cluster == agent->here.cluster || next_client(from, 0) < service.clients)
 		return;
 	family_forget_parent(&agent->family, from);
@@ -489,14 +569,11 @@ gone(void *of, uint32_t client)
 
 /* --- ends --- */
 
-/* Those of a client's children, for which it may wait. */
 static void
 tell_parent(struct member *m, const struct mail_sender *parent)
 {
 	end_start(m);
-	for (uint32_t i = next_client(parent, 0); i < service.clients;
-		i = next_client(parent, i + 1))
-		service_again(&service, i);
+	wake_parent(m, parent, &m->status);
 }
 
 void
@@ -539,9 +616,11 @@ requests_begin(struct agent *a)
 	brought = (struct brought *)(uintptr_t)(addr + most * sizeof(struct service_client));
 	starting = (int32_t *)(void *)(brought + most);
 	service = (struct service){.kind = &kind, .serve = request_serve, .gone = gone,
-		.mail = take_mail,
+		.tell = tell_signal, .mail = take_mail,
 		.in = (int)in, .client = (struct service_client *)(uintptr_t)addr, .clients = most,
 		.own = CLIENTS_OWN, .looks = SERVICE_LOOKS};
+	signals_begin(a, &service);
+	groups_begin(a);
 	return service_begin(&service);
 }
 

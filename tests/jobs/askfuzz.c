@@ -98,11 +98,12 @@ some_job(char *at)
 static uint32_t
 some_request(unsigned char *at)
 {
-	struct process_request q = {.op = draw(PROCESS_PART + 2), .pid = some_pid(),
+	struct process_request q = {.op = draw(PROCESS_STOPPED + 2), .pid = some_pid(),
 		.status = (int)draw(300)};
 	uint32_t bytes = some_texts(&q, (char *)at + sizeof(q));
 
 	q.flags = some_flags(&q);
+	q.told = draw(2) == 0 ? 0 : PROCESS_SIGNAL(1 + draw(64));
 	if (q.op == PROCESS_PART && draw(4) != 0) {
 		q.inherit_bytes = 0;
 		bytes += some_job((char *)at + sizeof(q) + bytes);
@@ -123,7 +124,7 @@ end_formed(const struct process_reply *r)
 	expect(khandle_close(r->handle), 0, "the handle of a process that has nothing");
 	if (draw(2) == 0 ||
 		process_start(&ch, r->pid, draw(2) * PROCESS_AWAIT, &nowhere) != 0)
-		expect(process_kill(&ch, r->pid, 0), 0, "its end");
+		expect(process_kill(&ch, r->pid, 9, PROCESS_DEFAULT), 0, "its end");
 }
 
 /* What is brought is no program, or the beginning of one. */
@@ -155,7 +156,7 @@ end_part(const struct process_reply *r)
 		parts[c] = (struct job_part){(uint16_t)draw(65536), (uint16_t)draw(65536)};
 	if (draw(2) == 0)
 		process_part_start(&ch, r->pid, 0, &all);
-	result = process_kill(&ch, r->pid, 0);
+	result = process_kill(&ch, r->pid, 9, PROCESS_DEFAULT);
 	expect(result == 0 || result == -E_SRCH, 1, "its end");
 }
 
@@ -174,7 +175,10 @@ ask_once(void)
 		for (int i = 0; i < 64; i++)
 			((volatile unsigned char *)place)[FIXED + draw(64)] =
 				(unsigned char)draw(256);
-	result = service_receive(&ch, (const struct service_part[2]){{&r, sizeof(r)}, {NULL, 0}});
+	do
+		result = service_receive(&ch, (const struct service_part[2]){{&r, sizeof(r)},
+			{NULL, 0}});
+	while (result >= 0 && (r.signal & PROCESS_TOLD) != 0);
 	expect(result >= 0, 1, "an answer");
 	if (r.pid > 0)
 		pids[draw(8)] = r.pid;

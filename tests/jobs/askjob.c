@@ -186,7 +186,7 @@ check_kills(void)
 		}
 		for (uint32_t c = 0; c < clusters; c++)
 			if (l.pid[c] > 0)
-				expect(process_kill(&line[c], l.pid[c], 9), 0, "kill");
+				expect(process_kill(&line[c], l.pid[c], 9, 0), 0, "kill");
 		take(&l, CRASH_KILLED, 9);
 	}
 }
@@ -232,7 +232,7 @@ check_errors(void)
 		expect(i < 100, 1, "an end to it");
 	}
 	for (int i = 0; l.pid[i] > 0; i++)
-		expect(process_kill(&line[0], l.pid[i], 0), 0, "kill");
+		expect(process_kill(&line[0], l.pid[i], 9, 0), 0, "kill");
 }
 
 static void

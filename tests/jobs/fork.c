@@ -590,34 +590,52 @@ many(void)
 
 #define PIECE (16 * PAGE)
 
-/* All memory but `left` pieces; the list of what was taken. */
-static char *
-eat(int left)
-{
-	char *list = NULL, *p;
+struct eaten {
+	struct eaten *next;
+	size_t bytes;
+};
 
-	while ((p = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+/* Pieces of that size, as many as there are, in front of a list. */
+static struct eaten *
+eat_pieces(struct eaten *list, size_t bytes)
+{
+	struct eaten *p;
+
+	while ((p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		0)) != MAP_FAILED) {
-		*(char **)p = list;
+		*p = (struct eaten){list, bytes};
 		list = p;
-	}
-	for (; left > 0 && list != NULL; left--) {
-		p = list;
-		list = *(char **)p;
-		munmap(p, PIECE);
 	}
 	return list;
 }
 
-static void
-give_back(char *list)
+static struct eaten *
+give_one_back(struct eaten *list)
 {
-	while (list != NULL) {
-		char *p = list;
+	struct eaten *next = list->next;
 
-		list = *(char **)p;
-		munmap(p, PIECE);
-	}
+	munmap(list, list->bytes);
+	return next;
+}
+
+/* All memory but `left` pieces; the list of what was taken. */
+static struct eaten *
+eat(int left)
+{
+	struct eaten *list = eat_pieces(NULL, PIECE);
+
+	if (left == 0)
+		list = eat_pieces(list, PAGE);
+	for (; left > 0 && list != NULL; left--)
+		list = give_one_back(list);
+	return list;
+}
+
+static void
+give_back(struct eaten *list)
+{
+	while (list != NULL)
+		list = give_one_back(list);
 }
 
 /* With no memory there is no child, with enough there is; and nothing is lost. */
@@ -628,7 +646,7 @@ full(void)
 	int failed = 0;
 
 	for (int round = 0; round < 6; round++) {
-		char *list;
+		struct eaten *list;
 		pid_t pid;
 
 		if (round == 2)

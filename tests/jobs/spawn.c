@@ -105,7 +105,7 @@ leave_unmade(bool becomes)
 	int handle = 0;
 
 	if (process_open(&here, (int)atoll_startup()->cluster, BIT) != 0 ||
-		process_fork(&here, &handle) <= 0 || handle <= 0)
+		process_fork(&here, 0, &handle) <= 0 || handle <= 0)
 		return 1;
 	if (becomes)
 		child_spawn(&here, (char *const[]){"x", "exit", "27", NULL}, PROCESS_REPLACE);
@@ -214,13 +214,13 @@ wait_and_kill(struct channel *ch, struct channel *waits)
 	expect(process_wait(ch, pid, PROCESS_NO_WAIT, &status), -E_AGAIN, "what has not ended");
 	expect(service_send(waits, (const struct service_part[2]){{(void *)(uintptr_t)&q,
 		sizeof(q)}, {NULL, 0}}), 0, "begin to wait");
-	expect(process_kill(ch, pid, KILLED), 0, "kill");
+	expect(process_kill(ch, pid, KILLED, 0), 0, "kill");
 	expect(service_receive(waits, (const struct service_part[2]){{&r, sizeof(r)}, {NULL, 0}})
 		>= 0, 1, "what is waited for");
 	expect(r.pid, pid, "the killed one");
 	expect(r.status.cause, CRASH_KILLED, "its cause");
 	expect(r.status.status, KILLED, "its status");
-	expect(process_kill(ch, pid, KILLED), -E_SRCH, "kill again");
+	expect(process_kill(ch, pid, KILLED, 0), -E_SRCH, "kill again");
 }
 
 /* The answer comes when the child says that it is ready, or has ended without having said so. */
@@ -231,7 +231,7 @@ await_start(struct channel *ch)
 	struct proc_status status;
 
 	expect(pid > 0, 1, "a child that says that it is ready");
-	expect(process_kill(ch, pid, KILLED), 0, "kill it");
+	expect(process_kill(ch, pid, KILLED, 0), 0, "kill it");
 	expect(process_wait(ch, pid, 0, &status), pid, "its end");
 	pid = child_spawn(ch, (char *const[]){"x", "exit", "8", NULL}, PROCESS_AWAIT);
 	expect(pid > 0, 1, "a child that does not say so");
@@ -267,7 +267,7 @@ what_is_refused(void)
 	expect(process_spawn(&here, &(const struct process_spawn){.path = "bin/none",
 		.flags = PROCESS_REPLACE}), -E_NOENT, "to become no program");
 	expect(process_wait(&here, 1, 0, &status), -PROCESS_ECHILD, "a stranger's end");
-	expect(process_kill(&here, 1, 0), -E_SRCH, "a stranger's kill");
+	expect(process_kill(&here, 1, KILLED, 0), -E_SRCH, "a stranger's kill");
 }
 
 /* The pid of the process of that name, beside the cluster's rank, the first; 0: there is none. */
@@ -295,7 +295,7 @@ an_orphan(void)
 	pid = find("spawn", &parent);
 	expect(pid > 0, 1, "an orphan");
 	expect(parent, 0, "an orphan's parent");
-	expect(process_kill(&here, pid, 0), 0, "an orphan's end");
+	expect(process_kill(&here, pid, KILLED, 0), 0, "an orphan's end");
 	while (find("spawn", &parent) == pid)
 		kthread_yield();
 }
@@ -328,7 +328,7 @@ too_many(void)
 	expect(result == -E_AGAIN || result == -E_NOMEM || result == -E_NOSPC, 1, "one too many");
 	expect(n > 2, 1, "some processes");
 	for (int i = 0; i < n; i++)
-		expect(process_kill(&here, pid[i], 1), 0, "kill one of many");
+		expect(process_kill(&here, pid[i], KILLED, 0), 0, "kill one of many");
 	for (int i = 0; i < n; i++)
 		expect(process_wait(&here, pid[i], 0, &status), pid[i], "the end of one of many");
 }

@@ -135,6 +135,8 @@ def programs(port):
         yield "wrong_arguments_as_on_linux", lambda: says_what_linux_says("errnos")
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
         yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
+        yield "process_groups_as_on_linux", lambda: says_what_linux_says("pgroups")
+        yield "signals_as_on_linux", lambda: says_what_linux_says("signals")
         yield "who_is_killed_while_it_forks_leaves_nothing", lambda: says_what_linux_says("forkkill")
         yield "fork_where_memory_ends", lambda: expect(run(port, 1, "fork", "full", machine="mppa256-12"), 0, "ok full")
         yield "no_fork_of_a_rank_among_others", lambda: expect(run(port, 3, "fork", "ranks"), 0, "ok ranks")

@@ -6,7 +6,11 @@ Prints `ok NAME` or `FAIL NAME: why` for each, and `skip` where there is no netw
 """
 
 import os
+import pty
+import select
+import signal
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
@@ -72,7 +76,93 @@ def processes():
         wants(run([*given, PROCESSES_SCRIPT]), (0, f.read()))
 
 
-TESTS = (script, command, standard_input, missing, mpi_jobs, processes)
+def input_in_turn():
+    """Programs that read the standard input one after the other find what those before have left."""
+    wants(run(["-c", "read a; sh -c 'read b; echo two $b'; echo one $a; cat"], "x y\nz\nrest\nlast\n"),
+          (0, "two z\none x y\nrest\nlast\n"))
+
+
+def input_at_once():
+    """Several that read it at once get each byte once."""
+    text = "".join(f"line {i}\n" for i in range(4000))
+    status, out, said = run(["-c", "exec 3<&0; cat <&3 >/a & cat <&3 >/b & cat <&3 >/c & wait; cat /a /b /c"], text)
+    if status or sorted(out) != sorted(text):
+        raise Wrong(f"status {status}, {len(out)} bytes of {len(text)}\n{said}")
+
+
+def joined_output():
+    """Pieces of a line from several programs are one line."""
+    wants(run(["-c", "printf one; printf two | cat; sh -c 'printf three'; echo"]), (0, "onetwothree\n"))
+
+
+def typed(*steps):
+    """A shell on a terminal: each step is what must have been said before, and what is typed then.
+    (status, what was left of what it said)
+    """
+    pid, fd = pty.fork()
+    if pid == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.environ["ATOLL_PATIENT"] = "1"
+        os.execv(os.path.join(ROOT, "atoll"), ["atoll", "shell"])
+    said, end = b"", time.monotonic() + 2 * PATIENCE_S
+    try:
+        for wanted, keys in steps:
+            while wanted.encode() not in said:
+                said += hear(fd, end, said)
+            said = said.partition(wanted.encode())[2]
+            os.write(fd, keys.encode())
+        while True:
+            more = hear(fd, end, None)
+            if not more:
+                return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said.decode()
+            said += more
+    except BaseException:
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+        raise
+    finally:
+        os.close(fd)
+
+
+def hear(fd, end, said):
+    """What comes next; nothing: it has ended, which is wrong if what was said before is given."""
+    if not select.select([fd], [], [], max(0, end - time.monotonic()))[0]:
+        raise Wrong(f"nothing comes; before: {said}")
+    try:
+        more = os.read(fd, 4096)
+    except OSError:
+        more = b""
+    if not more and said is not None:
+        raise Wrong(f"it has ended; before: {said}")
+    return more
+
+
+def terminal():
+    """On a terminal lines can be edited, and Ctrl-C ends a command and not the shell."""
+    status, said = typed(("# ", "echo $((6 * 7))\n"), ("\n42\r\n# ", "test -t 0 -a -t 1 && echo yes\n"),
+                         ("\nyes\r\n# ", "echo wrong\x15echo rigth\x7f\x7fht\n"), ("\nright\r\n# ", "half a li\x03"),
+                         ("# ", "echo begun; while :; do :; done\n"), ("\nbegun\r\n", "\x03"), ("# ", "echo $?\n"),
+                         ("\n130\r\n# ", "sh -c 'echo begun; read x' | cat\n"), ("\nbegun\r\n", "\x03"),
+                         ("# ", "cat\n"), ("cat\r\n", "line\n\x04"), ("\nline\r\n# ", "(exit 9)\n"), ("# ", "\x04"))
+    if status != 9 or "tty" in said or "signal" in said:
+        raise Wrong(f"status {status}, at the end: {said}")
+
+
+def jobs():
+    """Ctrl-Z stops what is in the foreground, which goes on where the shell says; what reads the
+    terminal in the background stops.
+    """
+    status, said = typed(("# ", "cat\n"), ("cat\r\n", "one\n"), ("one\r\none\r\n", "\x1a"), ("Stopped", ""),
+                         ("# ", "jobs\n"), ("Stopped", ""), ("# ", "fg\n"), ("cat\r\n", "two\n"),
+                         ("two\r\ntwo\r\n", "\x03"), ("# ", "cat &\n"), ("# ", "sleep 0.5; jobs\n"), ("Stopped", ""),
+                         ("# ", "fg\n"), ("fg\r\n", "line\n\x04"), ("\nline\r\n# ", "sleep 1 &\n"),
+                         ("# ", "wait; exit 6\n"))
+    if status != 6:
+        raise Wrong(f"status {status}, at the end: {said}")
+
+
+TESTS = (terminal, jobs, script, command, standard_input, missing, input_in_turn, input_at_once, joined_output,
+         mpi_jobs, processes)
 
 
 def scenarios(port):

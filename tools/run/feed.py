@@ -36,6 +36,7 @@ class Feed:
         os.set_blocking(self.end, False)
         self.into = None	# the machine's output is ours,
         self.lost = None	# and what is lost of it we do not see
+        self.has_shell = False
 
     def started(self):
         """The machine runs."""

@@ -394,7 +394,8 @@ def watch(job, started, keep=None):
         signal.signal(signal.SIGTERM, old)
         m.kill()
     code, why = exit_status(status, job.port)
-    if why:
+    # a shell's status is that of its last command
+    if why and not (os.WIFEXITED(status) and m.feed and m.feed.has_shell):
         say(why)
     lost = m.feed.lost if m.feed else None
     if lost:

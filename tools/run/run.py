@@ -272,7 +272,7 @@ def _input(o, files):
         return []
     import streams
     listing = "".join(name.removeprefix("files/") + "\n" for name, _ in files)
-    return [(streams.INPUT, bytes(streams.INPUT_BYTES)), ("etc/files", listing.encode())]
+    return [(streams.INPUT, streams.first_input()), ("etc/files", listing.encode())]
 
 
 def _watched(o, machine):

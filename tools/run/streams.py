@@ -2,7 +2,7 @@
 """The one console of a riscv64 machine as three streams. Imported only for such a machine.
 
 What ranks write to standard output is plain text on the console. Everything else comes in frames
-(user/personality/frames.h): text for standard error, and rank 0's wish for so many bytes of
+(user/personality/frames.h): text for standard error, and a wish for so many bytes of
 standard input, which we read only then. Kernels and servers print plain text at any time, in the
 middle of a frame too when one panics: a frame that is not whole is let out as it is.
 """
@@ -10,16 +10,20 @@ middle of a frame too when one panics: a frame that is not whole is let out as i
 import errno
 import os
 import select
+import signal
 
 import feed
 
 DLE, END = 0x10, 0x0A
-KINDS = b"eor"
+KINDS = b"eort"
 FRAME_MAX = 4096		# of one that never ends
 PIECE = 65536
 PIPE_BYTES = 1 << 20
 INPUT, INPUT_BYTES = "dev/input", 65536	# member of the boot archive through which input comes
-INPUT_HEAD = 8			# of it: question, number of bytes
+INPUT_HEAD = 64			# of it: struct frame_input
+TERMINALS, ROWS, TYPED = 8, 12, 20	# places in it
+LINES, ECHO, SIGNALS, NEWLINES = 1, 2, 4, 8	# how a terminal behaves
+KEYS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGWINCH)
 QUESTION_MAX = 0xffffffff
 LOOK_AGAIN_S = 0.5		# whether we have come to the foreground
 IDLE_S = 0.1			# after which an unfinished line of standard error is shown
@@ -27,11 +31,11 @@ IDLE_S = 0.1			# after which an unfinished line of standard error is shown
 
 class Splitter:
     """Bytes of the console in, calls out: out(1 or 2, text), want(question, number of bytes of
-    input).
+    input), terminal(how it is to behave).
     """
 
-    def __init__(self, out, want):
-        self.out, self.want = out, want
+    def __init__(self, out, want, terminal=None):
+        self.out, self.want, self.terminal = out, want, terminal
         self.held, self.kind, self.body = b"", None, b""
         self.lines = {}		# writer -> its unfinished line of standard error
 
@@ -88,6 +92,8 @@ class Splitter:
             self.out(1, body)
         elif kind == b"e":
             self._error_text(*body.partition(b";"))
+        elif kind == b"t":
+            self._terminal(body)
         else:
             try:
                 question, count = (int(n, 16) for n in body.split(b"."))
@@ -96,6 +102,15 @@ class Splitter:
             else:
                 if 0 <= question <= QUESTION_MAX and count >= 0:
                     self.want(question, count)
+
+    def _terminal(self, body):
+        try:
+            flags = int(body, 16)
+        except ValueError:
+            self.out(2, body)
+        else:
+            if self.terminal:
+                self.terminal(flags)
 
     def _error_text(self, writer, mark, text):
         """Lines of one writer stay whole."""
@@ -141,6 +156,59 @@ def write_all(fd, data):
     return None
 
 
+def first_input():
+    """The member dev/input as it is at first: which of our streams are terminals, and their size."""
+    head = bytearray(INPUT_BYTES)
+    mask = sum(1 << fd for fd in range(3) if os.isatty(fd))
+    head[TERMINALS:TERMINALS + 4] = mask.to_bytes(4, "little")
+    head[ROWS:ROWS + 8] = _size(0)
+    return bytes(head)
+
+
+def _size(fd):
+    try:
+        size = os.get_terminal_size(fd)
+    except OSError:
+        return bytes(8)
+    return size.lines.to_bytes(4, "little") + size.columns.to_bytes(4, "little")
+
+
+class Terminal:
+    """Ours, while a shell on the machine has it: keys that are signals are counted in its memory,
+    and it behaves as is asked for.
+    """
+
+    def __init__(self, memory, fd):
+        import termios
+        self.termios, self.memory, self.fd = termios, memory, fd
+        self.before = termios.tcgetattr(fd)
+        self.handlers = [signal.signal(key, self._typed) for key in KEYS]
+
+    def _typed(self, number, _):
+        at = TYPED + 4 * KEYS.index(number)
+        if number == signal.SIGWINCH:
+            self.memory[ROWS:ROWS + 8] = _size(self.fd)
+        count = int.from_bytes(self.memory[at:at + 4], "little") + 1
+        self.memory[at:at + 4] = (count & 0xffffffff).to_bytes(4, "little")
+
+    def behave(self, flags):
+        """Lines, echo and so on as these say."""
+        t = self.termios
+        modes = t.tcgetattr(self.fd)
+        known = ((LINES, 3, t.ICANON), (ECHO, 3, t.ECHO), (SIGNALS, 3, t.ISIG), (NEWLINES, 0, t.ICRNL))
+        for flag, place, bits in known:
+            modes[place] = modes[place] | bits if flags & flag else modes[place] & ~bits
+        if not flags & LINES:
+            modes[6][t.VMIN], modes[6][t.VTIME] = 1, 0
+        t.tcsetattr(self.fd, t.TCSADRAIN, modes)
+
+    def give_back(self):
+        """As it was before."""
+        self.termios.tcsetattr(self.fd, self.termios.TCSADRAIN, self.before)
+        for key, handler in zip(KEYS, self.handlers):
+            signal.signal(key, handler)
+
+
 class Streams:
     """The machine writes into the pipe `into`, and we stand between it and our streams; what it
     wants to read we write into its memory.
@@ -152,6 +220,8 @@ class Streams:
         """
         import fcntl
         self.memory, self.source, self.question, self.wanted = memory, source, 0, 0
+        self.terminal = None	# that the machine has
+        self.has_shell = False	# it had one at some time
         self.begin, self.into = os.pipe()
         self.out = None		# it reads nothing of ours
         self.lost = None	# why output was lost, if some was
@@ -160,7 +230,7 @@ class Streams:
             fcntl.fcntl(self.into, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         except OSError:
             pass
-        self.splitter = Splitter(self._write, self._want)
+        self.splitter = Splitter(self._write, self._want, self._behave)
 
     def _write(self, fd, data):
         self.lost = write_all(fd, data) or self.lost
@@ -173,6 +243,14 @@ class Streams:
     def _want(self, question, count):
         if self.memory is not None:
             self.question, self.wanted = question, min(count, len(self.memory) - INPUT_HEAD)
+
+    def _behave(self, flags):
+        if self.memory is None or not os.isatty(self.source) or not self._may_read():
+            return
+        if self.terminal is None:
+            self.terminal = Terminal(self.memory, self.source)
+            self.has_shell = True
+        self.terminal.behave(flags)
 
     def _answer(self, data):
         """The question's number last: the machine looks at it."""
@@ -236,6 +314,9 @@ class Streams:
 
     def finish(self):
         """The machine is gone: what it said last."""
+        if self.terminal is not None:
+            self.terminal.give_back()
+            self.terminal = None
         if self.begin < 0:
             return
         while self._take_output():

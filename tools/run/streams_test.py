@@ -6,6 +6,8 @@ between.
 import errno
 import os
 import random
+import signal
+import termios
 
 import pytest
 
@@ -107,3 +109,25 @@ def test_output_that_is_lost_is_told_unless_nobody_reads():
         assert streams.write_all(end, b"text") is None
     finally:
         os.close(end)
+
+
+def test_what_a_terminal_is_to_do_is_a_frame():
+    heard = []
+    splitter = streams.Splitter(lambda *_: None, lambda *_: None, heard.append)
+    splitter.feed(b"a\x10tf\x10\nb\x10t2\x10\n")
+    assert heard == [15, 2]
+
+
+def test_a_terminal_is_given_back_as_it_was():
+    memory, (ours, theirs) = bytearray(streams.INPUT_BYTES), os.openpty()
+    handler, before = signal.getsignal(signal.SIGTSTP), termios.tcgetattr(theirs)
+    terminal = streams.Terminal(memory, theirs)
+    terminal.behave(streams.SIGNALS)
+    assert not termios.tcgetattr(theirs)[3] & (termios.ICANON | termios.ECHO)
+    for key in (signal.SIGTSTP, signal.SIGTSTP, signal.SIGINT):
+        signal.raise_signal(key)
+    assert memory[streams.TYPED:streams.TYPED + 16] == bytes((1, 0, 0, 0) + (0,) * 4 + (2, 0, 0, 0) + (0,) * 4)
+    terminal.give_back()
+    assert termios.tcgetattr(theirs) == before and signal.getsignal(signal.SIGTSTP) == handler
+    os.close(ours)
+    os.close(theirs)

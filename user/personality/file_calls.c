@@ -7,6 +7,7 @@
 #include <base/str.h>
 #include <user/personality/cwd.h>
 #include <user/personality/files.h>
+#include <user/personality/terminal.h>
 
 #define AT_REMOVEDIR 0x200
 #define LINUX_O_ACCMODE 3
@@ -103,13 +104,16 @@ opened_flags(unsigned long flags)
 static int
 open_entry(const struct handler_event *c, const struct file_request *q, int bytes, struct opened *o)
 {
-	struct file_reply r = {.handle = STREAM_NULL};
-	bool is_null = str_is_equal(q->path, NULL_PATH);
-	int result = is_null ? 0 : files_ask(q, (size_t)bytes, &r);
+	bool is_terminal = str_is_equal(q->path, TERMINAL_PATH);
+	struct file_reply r = {.handle = is_terminal ? STREAM_TERMINAL : STREAM_NULL};
+	bool is_stream = is_terminal || str_is_equal(q->path, NULL_PATH);
+	int result = is_stream ? 0 : files_ask(q, (size_t)bytes, &r);
 
+	if (is_terminal && !terminal_is_stream(c, STREAM_TERMINAL))
+		return -LINUX_ENXIO;
 	if (result == 0)
 		*o = (struct opened){.handle = r.handle, .flags = opened_flags(arg(c, 2)),
-			.kind = is_null ? OPENED_STREAM : r.kind == FILE_KIND_DIRECTORY ?
+			.kind = is_stream ? OPENED_STREAM : r.kind == FILE_KIND_DIRECTORY ?
 				OPENED_DIRECTORY : OPENED_FILE};
 	return result;
 }
@@ -398,7 +402,7 @@ call_descriptor(const struct handler_event *c, unsigned long nr)
 	case SYS_dup3: return call_dup3(c);
 	case SYS_pipe2: return pipe_create(c);
 	case SYS_fcntl: return call_fcntl(c);
-	case SYS_ioctl: return o == NULL ? -E_BADF : -LINUX_ENOTTY;
+	case SYS_ioctl: return o == NULL ? -E_BADF : terminal_ioctl(c, o);
 	case SYS_mmap: return (int32_t)arg(c, 4) < 0 || files_find(c, arg(c, 4), &stream) == NULL ?
 		-E_BADF : -LINUX_ENODEV;
 	case SYS_fsync:

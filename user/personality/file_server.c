@@ -13,6 +13,7 @@
 #include <servers/file/client.h>
 #include <user/personality/files.h>
 #include <user/personality/lock.h>
+#include <user/personality/signal.h>
 
 #define MOVE_MAX 0x7ffff000ull	/* bytes in one call, as in Linux */
 #define EVERYBODY 0x7fffffff
@@ -52,6 +53,8 @@ open_channel(void)
 		return -E_NOENT;
 	result = service_open(&files.channel, &kind, PERSONALITY_BIT);
 	files.is_open = result == 0;
+	/* signals do not end waits for an answer */
+	files.channel.bits |= 1u << PERSONALITY_SIGNAL_BIT;
 	return result;
 }
 
@@ -98,7 +101,7 @@ take_told(void)
 
 /* Sleep once, without the lock. 0; -E_TIMEDOUT; or the server is gone. */
 static long
-listen_once(uint32_t seen, uint64_t until)
+listen_once(const struct handler_event *c, uint32_t seen, uint64_t until)
 {
 	long result = channel_check(&files.channel);
 
@@ -107,27 +110,27 @@ listen_once(uint32_t seen, uint64_t until)
 	if (result != 0 || files.told != seen)
 		return result;
 	files_unlock();
-	result = kthread_sleep(1u << PERSONALITY_BIT, until);
+	result = signal_is_due(c) ? -E_INTR : kthread_sleep(files.channel.bits, until);
 	files_lock();
 	take_told();
-	return result == -E_TIMEDOUT ? result : 0;
+	return result == -E_TIMEDOUT || (result == -E_INTR && files.told == seen) ? result : 0;
 }
 
 static long
-listen(uint32_t seen, uint64_t until)
+listen(const struct handler_event *c, uint32_t seen, uint64_t until)
 {
 	long result = 0;
 
 	files.listener = (int32_t)kthread_self() + 1;
 	while (files.told == seen && result == 0)
-		result = listen_once(seen, until);
+		result = listen_once(c, seen, until);
 	files.listener = 0;
 	wake_waiters();
 	return result;
 }
 
 long
-files_wait(uint64_t until)
+files_wait(const struct handler_event *c, uint64_t until)
 {
 	uint32_t seen = files.told;
 	long result = 0;
@@ -136,13 +139,13 @@ files_wait(uint64_t until)
 		uint32_t news = files.news;
 
 		if (files.listener == 0) {
-			result = listen(seen, until);
+			result = listen(c, seen, until);
 			continue;
 		}
 		files_unlock();
-		result = kfutex_wait((unsigned long)&files.news, news, until);
+		result = signal_futex_wait(c, (unsigned long)&files.news, news, until);
 		files_lock();
-		if (result != -E_TIMEDOUT)
+		if (result != -E_TIMEDOUT && result != -E_INTR)
 			result = 0;
 	}
 	return files.told != seen ? 0 : result;

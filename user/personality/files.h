@@ -18,7 +18,7 @@
 
 enum opened_kind {
 	OPENED_NONE,
-	OPENED_STREAM,		/* handle: 0, 1, 2 or STREAM_NULL */
+	OPENED_STREAM,		/* handle: 0, 1, 2 or STREAM_* */
 	OPENED_CLOSED,		/* handle: 0; a standard stream that was closed */
 	OPENED_FILE,		/* from here on: the file server's */
 	OPENED_DIRECTORY,
@@ -26,7 +26,9 @@ enum opened_kind {
 };
 
 #define STREAM_NULL 3		/* /dev/null */
+#define STREAM_TERMINAL 4	/* /dev/tty */
 #define NULL_PATH "/dev/null"	/* there is no other device, and no directory of them */
+#define TERMINAL_PATH "/dev/tty"
 #define AT_FDCWD (-100)
 
 #define OPENED_READ 1
@@ -111,9 +113,9 @@ int files_ask_for(const struct file_request *q, struct file_reply *r, void *to, 
 /*
  * A request was answered -FILE_LATER: wait until it is worth asking again, up to a time of kclock.
  * Takes and gives back the lock meanwhile, so that what was found before may be gone. 0;
- * -E_TIMEDOUT; or the server is gone.
+ * -E_TIMEDOUT; -E_INTR: a signal is due; or the server is gone.
  */
-long files_wait(uint64_t until);
+long files_wait(const struct handler_event *c, uint64_t until);
 
 /* FILE_STAT, FILE_STAT_OPEN. */
 int files_status(const struct file_request *q, size_t bytes, struct file_reply *r,
@@ -152,6 +154,12 @@ int file_put_path(const struct handler_event *c, struct file_request *q, size_t 
 
 /* The calls about status, times and modes, with the lock held. */
 long file_status_call(const struct handler_event *c, unsigned long nr);
+
+/* Is the caller a thread of the rank that has the standard input, or of a child of it? */
+bool files_has_input(const struct handler_event *c);
+
+/* What a standard input that is a stream is read from; NULL: it is at its end. */
+struct opened *files_input(const struct handler_event *c);
 
 /* Takes the lock: a rank has ended, or a child that had no program (files_lend). */
 void files_close_rank(int rank);

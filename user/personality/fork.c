@@ -19,6 +19,7 @@
 #include <servers/proc/client.h>
 #include <user/personality/inherit.h>
 #include <user/personality/process.h>
+#include <user/personality/signal.h>
 
 #define CLONE_PARENT_SETTID 0x100000
 #define CLONE_CHILD_CLEARTID 0x200000
@@ -57,7 +58,6 @@ struct making {
 	struct birth *birth;		/* the child's */
 };
 
-void _start(void) __attribute__((visibility("hidden")));
 void fork_first(void) __attribute__((visibility("hidden")));
 
 /* A child's first code; a0: its registers. */
@@ -201,8 +201,8 @@ map_personality(const struct making *m)
 		result = kpage_map(m->proc, p->control, m->memory,
 			pages(PERSONALITY_STACK_BYTES + p->data_bytes), pages(m->control_bytes),
 			PAGE_READ | PAGE_WRITE);
-	return result < 0 ? result : kproc_handler(m->proc, HANDLE_CALLS, (unsigned long)_start,
-		(unsigned long)p->stack_top, PERSONALITY_STACK_BYTES);
+	return result < 0 ? result : kproc_handler(m->proc, HANDLE_CALLS | HANDLE_UPCALLS,
+		(unsigned long)_start, (unsigned long)p->stack_top, PERSONALITY_STACK_BYTES);
 }
 
 static long
@@ -234,6 +234,18 @@ leave_some(void)
 	return free < SPARE_PAGES ? -E_NOMEM : 0;
 }
 
+/* Signals of which the child is told; SIGCHLD it hears of when it has children. */
+static uint64_t
+kept_signals(void)
+{
+	uint64_t told = 0;
+
+	for (int sig = 1; sig <= PROCESS_SIGNALS; sig++)
+		if (kept.action[sig - 1].handler != SIG_DFL && sig != SIGCHLD)
+			told |= SIGNAL_OF(sig);
+	return (told & ~SIGNALS_OF_FAULTS) | (personality_info.stops ? SIGNALS_OF_JOBS : 0);
+}
+
 /* What other threads map meanwhile the child has not. */
 static long
 make_child(struct making *m)
@@ -242,7 +254,7 @@ make_child(struct making *m)
 
 	if (result < 0)
 		return result;
-	result = process_fork(m->server, &m->proc);
+	result = process_fork(m->server, kept_signals(), &m->proc);
 	if (result > 0) {
 		m->pid = (int)result;
 		((struct personality_info *)childs(m, &personality_info))->pid = m->pid;
@@ -288,7 +300,7 @@ end_child(struct making *m)
 	inherit_withdraw(&m->birth->inherit);
 	if (m->pid == 0)
 		return;
-	process_kill(m->server, m->pid, KILLED);
+	process_kill(m->server, m->pid, KILLED, 0);
 	process_wait(m->server, m->pid, 0, &status);
 }
 
@@ -334,6 +346,8 @@ fork_call(const struct handler_event *c)
 
 	if (only_rank() == NULL)
 		say_why_not();
+	if (kept.action[SIGCHLD - 1].handler != SIG_DFL)
+		signals_want(c, 0);
 	if ((arg(c, 0) & ~known) != 0 || only_rank() == NULL || thread_record(c)->borrowed != 0)
 		return -E_NOSYS;
 	m.server = process_line(&line);
@@ -377,6 +391,8 @@ fork_begin(const struct handler_event *c)
 		inherit_claim(c, &birth.inherit);
 	if (birth.inherit.offered > 0)
 		process_ready();
+	if (kept_signals() != 0)
+		signals_want(c, kept_signals());
 	for (;;)
 		kcontext_set(&birth.context);
 }

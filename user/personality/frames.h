@@ -7,10 +7,13 @@
  *					the machine
  *	DLE 'o' TEXT DLE NL		text for standard output that plain text cannot say: it has
  *					a DLE
- * 	DLE 'r' SEQUENCE '.' NUMBER DLE NL	rank 0 wants up to (hex) NUMBER bytes of standard
- *						input, with its SEQUENCE-th question. The answer
+ * 	DLE 'r' SEQUENCE '.' NUMBER DLE NL	up to (hex) NUMBER bytes of standard input are
+ *						wanted, with the SEQUENCE-th question. The answer
  *						appears in the boot archive's member FRAME_INPUT, a
  *						struct frame_input
+ *
+ *	DLE 't' FLAGS DLE NL	a shell has the terminal: keys that are signals are counted (struct
+ *				frame_input); (hex) FLAGS, TERMINAL_*: how it behaves from now on
  *
  * In TEXT a DLE stands twice. A frame is one write to the console and ends with a newline, so the
  * kernel keeps it in one piece.
@@ -27,10 +30,21 @@
 #define FRAME_END_BYTES 2
 #define FRAME_INPUT "dev/input"
 
+#define TERMINAL_LINES 1	/* lines can be edited until they are read (ICANON) */
+#define TERMINAL_ECHO 2
+#define TERMINAL_SIGNALS 4	/* keys are signals (ISIG) */
+#define TERMINAL_NEWLINES 8	/* the return key is a newline (ICRNL) */
+
 /* Written from outside the machine, `sequence` last; little-endian. */
 struct frame_input {
 	uint32_t sequence;	/* of the last question that was answered */
 	uint32_t bytes;		/* that follow; 0: the end of the input */
+	/* bits: which of the streams 0, 1 and 2 is a terminal; its size */
+	uint32_t terminals;
+	uint32_t rows, columns;
+	/* how often the keys for SIGINT, SIGQUIT and SIGTSTP were typed, the size has changed */
+	uint32_t typed[4];
+	uint32_t reserved[7];
 	unsigned char data[];
 };
 

@@ -5,6 +5,7 @@
 #include <base/str.h>
 #include <user/personality/cwd.h>
 #include <user/personality/inherit.h>
+#include <user/personality/process.h>
 
 /* Number `o` has in the offer: it is put there if it is not yet. */
 static uint16_t
@@ -50,6 +51,9 @@ inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how
 	b->token = 0;
 	b->magic = INHERIT_MAGIC;
 	b->offered = b->entries = 0;
+	b->mask = thread_record(c)->mask;
+	b->ignored = process_ignored(thread_record(c));
+	b->stops = personality_info.stops;
 	files_lock();
 	str_copy(b->cwd, sizeof(b->cwd), cwd_get(c)[1] == 0 ? "" : cwd_get(c));
 	b->umask_changed = __atomic_load_n(&kept.umask_changed, __ATOMIC_RELAXED);

@@ -25,9 +25,10 @@ struct inherit {
 	uint32_t magic;			/* else a program left something of its own */
 	uint16_t offered;		/* descriptions in it; 0: there is no offer */
 	uint16_t entries;
+	uint64_t mask, ignored;		/* signals */
 	char cwd[FILE_PATH_MAX];	/* "": the root */
 	uint32_t umask_changed;		/* as in struct kept */
-	uint32_t reserved;
+	uint32_t stops;			/* as in struct personality_info */
 	struct inherit_entry entry[INHERIT_ENTRIES];
 };
 

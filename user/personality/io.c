@@ -9,6 +9,8 @@
 #include <user/personality/files.h>
 #include <user/personality/frames.h>
 #include <user/personality/personality.h>
+#include <user/personality/signal.h>
+#include <user/personality/terminal.h>
 
 #define CLOCK_LAST 11		/* CLOCK_TAI */
 #define RANDOM_FLAGS 7
@@ -63,24 +65,25 @@ name_writer(char *head, size_t bytes)
 }
 
 /*
- * May text be sent as it is? The console ends a line that somebody else goes on with: where one
- * program runs, the processes that it has made write the same lines.
+ * May text be sent as it is? Where the kernel puts what several threads write on one console, each
+ * begins a line of its own. Who has the standard input, and its children, write lines together, and
+ * are asked in the middle of one: what is not whole lines goes in frames, which are.
  */
 static bool
-is_plain(const char *text, uint64_t len)
+is_plain(const struct handler_event *c, const char *text, uint64_t len)
 {
-	return !frame_needed(text, len) && (len == 0 || text[len - 1] == '\n' ||
-		only_rank() == NULL);
+	return !frame_needed(text, len) && (len == 0 || !files_has_input(c) ||
+		(len <= CONSOLE_WRITE_MAX && text[len - 1] == '\n'));
 }
 
 static long
-write_console(unsigned long fd, uint64_t from, uint64_t len)
+write_console(const struct handler_event *c, unsigned long fd, uint64_t from, uint64_t len)
 {
 	const char *text = (const char *)from;
 	char head[24];
 
 	if (fd == 1)
-		return is_plain(text, len) ? put_plain(text, len) :
+		return is_plain(c, text, len) ? put_plain(text, len) :
 			put_frames('o', "", text, len);
 	name_writer(head, sizeof(head));
 	return put_frames('e', head, text, len);
@@ -143,8 +146,12 @@ move(const struct handler_event *c, int to, uint8_t use, struct iovec piece)
 		return pipe_move(c, use, piece);
 	if (to == THE_FILE)
 		return move_file(c, use, piece, FILE_AT_OFFSET);
-	return use == OPENED_READ ? input_read(c, piece.base, piece.len)
-		: write_console((unsigned long)to, piece.base, piece.len);
+	if (use == OPENED_READ) {
+		long result = terminal_check_reader(c, (uint32_t)to);
+
+		return result != 0 ? result : pipe_move(c, use, piece);
+	}
+	return write_console(c, (unsigned long)to, piece.base, piece.len);
 }
 
 long
@@ -331,25 +338,45 @@ time_after(uint64_t now, const uint64_t *span)
 	return span[0] < most ? now + span[0] * NS_PER_S + span[1] : FOREVER;
 }
 
-void
-time_sleep_until(uint64_t end)
+long
+time_sleep_until(const struct handler_event *c, uint64_t end)
 {
 	static uint32_t never;		/* nobody wakes who waits here */
+	long result;
 
-	while (kfutex_wait((unsigned long)&never, 0, end) == 0)
+	while ((result = signal_futex_wait(c, (unsigned long)&never, 0, end)) == 0)
 		continue;
+	return result == -E_INTR ? result : 0;
+}
+
+/* What was left of it. */
+static void
+tell_rest(uint64_t end, uint64_t *to)
+{
+	uint64_t now = 0, left;
+
+	kclock(&now);
+	left = end > now ? end - now : 0;
+	to[0] = left / NS_PER_S;
+	to[1] = left % NS_PER_S;
 }
 
 long
 time_sleep(const struct handler_event *c, bool is_absolute)
 {
-	const uint64_t *t = (const uint64_t *)arg(c, c->number == SYS_nanosleep ? 0 : 2);
-	uint64_t now = 0;
+	int first = c->number == SYS_nanosleep ? 0 : 2;
+	const uint64_t *t = (const uint64_t *)arg(c, first);
+	uint64_t *rest = (uint64_t *)arg(c, first + 1);
+	uint64_t now = 0, end;
+	long result;
 
 	if (t[1] >= NS_PER_S || (c->number != SYS_nanosleep && arg(c, 0) > CLOCK_LAST))
 		return -E_INVAL;
 	if (!is_absolute)
 		kclock(&now);
-	time_sleep_until(time_after(now, t));
-	return 0;
+	end = time_after(now, t);
+	result = time_sleep_until(c, end);
+	if (result == -E_INTR && rest != NULL && !is_absolute)
+		tell_rest(end, rest);
+	return result == -E_INTR ? -CALL_INTERRUPTED : result;
 }

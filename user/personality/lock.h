@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * Locks of the personality, which all threads of the process share. A thread that has to wait
- * sleeps; who gives a lock back calls the kernel only if one may sleep. Never taken twice by one
- * thread.
+ * sleeps, and looks for a signal that comes meanwhile when its call ends (signal.h); who gives a
+ * lock back calls the kernel only if one may sleep. Never taken twice by one thread.
  */
 #ifndef USER_PERSONALITY_LOCK_H
 #define USER_PERSONALITY_LOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <abi/errors.h>
 #include <atoll/kcalls.h>
+#include <atoll/personality.h>
 
 /* 0 free, 1 taken, 2 taken and somebody may sleep */
 struct lock {
@@ -25,7 +27,8 @@ lock_take(struct lock *l)
 		__ATOMIC_RELAXED))
 		return;
 	while (__atomic_exchange_n(&l->word, 2, __ATOMIC_ACQUIRE) != 0)
-		kfutex_wait((unsigned long)&l->word, 2, FOREVER);
+		if (kfutex_wait((unsigned long)&l->word, 2, FOREVER) == -E_INTR)
+			kthread_sleep(1u << PERSONALITY_SIGNAL_BIT, 0);
 }
 
 static inline void

@@ -6,6 +6,8 @@
 #include <user/personality/inherit.h>
 #include <user/personality/personality.h>
 #include <user/personality/process.h>
+#include <user/personality/signal.h>
+#include <user/personality/terminal.h>
 #include <usercpu/handler.h>
 
 /* The data, of which each process has its own, begins with a page: so it has as few as it fills. */
@@ -59,6 +61,10 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_sched_getaffinity:
 	case SYS_sysinfo:
 	case SYS_readlinkat: return self_call(c, nr);
+	case SYS_setpgid:
+	case SYS_getpgid:
+	case SYS_getsid:
+	case SYS_setsid: return terminal_group_call(c, nr);
 	case SYS_getpid: return process_number(c, false);
 	case SYS_getppid: return process_number(c, true);
 	case SYS_getgroups:		/* no others */
@@ -124,15 +130,12 @@ serve_others(const struct handler_event *c, unsigned long nr)
 	}
 }
 
-/* Where the kernel enters with a trapped Linux call. */
+/* Where the kernel enters with a trapped Linux call, an upcall, or a fault. */
 HANDLER_ENTRY(_start, personality_serve)
 
-long
-personality_serve(const struct handler_event *c)
+static long
+personality_call(const struct handler_event *c, unsigned long nr)
 {
-	unsigned long nr = c->number;
-
-	process_begin(c);
 	switch (nr) {
 	case SYS_brk:
 	case SYS_mmap:
@@ -147,6 +150,10 @@ personality_serve(const struct handler_event *c)
 	case SYS_rt_sigsuspend:
 	case SYS_rt_sigaction:
 	case SYS_rt_sigprocmask:
+	case SYS_rt_sigpending:
+	case SYS_rt_sigtimedwait:
+	case SYS_setitimer:
+	case SYS_getitimer:
 	case SYS_rt_sigreturn: return signal_call(c, nr);
 	case SYS_clock_gettime: return time_clock_gettime(c);
 	case SYS_clock_getres: return time_clock_getres(c);
@@ -164,4 +171,15 @@ personality_serve(const struct handler_event *c)
 	case SYS_uname: return serve_io(c, nr);
 	default: return serve_others(c, nr);
 	}
+}
+
+long
+personality_serve(const struct handler_event *c)
+{
+	if (c->cause == HANDLER_UPCALL)
+		return signal_upcall(c);
+	if (c->cause != CRASH_NONE)
+		return signal_fault(c);
+	process_begin(c);
+	return signal_deliver(c, personality_call(c, c->number));
 }

@@ -61,6 +61,8 @@ enum linux_call {
 	SYS_futex = 98,
 	SYS_set_robust_list = 99,
 	SYS_nanosleep = 101,
+	SYS_getitimer = 102,
+	SYS_setitimer = 103,
 	SYS_clock_gettime = 113,
 	SYS_clock_getres = 114,
 	SYS_clock_nanosleep = 115,
@@ -73,8 +75,14 @@ enum linux_call {
 	SYS_rt_sigsuspend = 133,
 	SYS_rt_sigaction = 134,
 	SYS_rt_sigprocmask = 135,
+	SYS_rt_sigpending = 136,
+	SYS_rt_sigtimedwait = 137,
 	SYS_rt_sigreturn = 139,
 	SYS_times = 153,
+	SYS_setpgid = 154,
+	SYS_getpgid = 155,
+	SYS_getsid = 156,
+	SYS_setsid = 157,
 	SYS_getgroups = 158,
 	SYS_uname = 160,
 	SYS_getrusage = 165,
@@ -110,6 +118,7 @@ enum linux_call {
 #define MAP_ANONYMOUS 0x20
 
 /* errors that only the personality gives */
+#define LINUX_ENXIO 6
 #define LINUX_ENOTTY 25
 #define LINUX_ESPIPE 29
 #define LINUX_ERANGE 34
@@ -125,22 +134,37 @@ struct thread_record {
 	int32_t tid;
 	/* local number of the rank that the thread belongs to; -1: not known */
 	int32_t rank;
-	uint32_t is_cloned;	/* made by clone */
+	uint8_t is_cloned;	/* made by clone */
+	uint8_t listens;	/* for signals */
+	uint8_t takes_faults;
+	uint8_t has_saved_mask;
 	uint32_t reserved;
 	uint64_t clear_tid;	/* address of a word that becomes 0 when the thread ends, 0: none */
 	uint64_t mask;		/* signals that it does not want: bit 0 is signal 1 */
+	uint64_t saved_mask;	/* that it gets back */
+	uint64_t pending;	/* signals for this thread alone */
+	uint64_t alternate, alternate_bytes;	/* stack of handlers */
 	/* the thread is a child that has no program yet: what the parent needs to go on; 0: not */
 	uint64_t borrowed;
 };
 
+/* Where the kernel enters. */
+void _start(void) __attribute__((visibility("hidden")));
+
 extern struct personality_info personality_info __attribute__((visibility("hidden")));
+
+/* What is done about a signal: as Linux's sigaction. */
+struct signal_action {
+	uint64_t handler;
+	uint64_t mask;
+	uint32_t flags;
+	uint32_t reserved;
+};
 
 /* What a child of fork has as its parent had it; all else here begins anew with it. */
 struct kept {
-	/* signals for which the program has a handler, or which it ignores: bit 1 on */
-	uint64_t not_default;
-	uint64_t ignored;		/* of these */
-	uint64_t on_child;		/* handler of SIGCHLD; 0: none */
+	struct signal_action action[64];
+	uint32_t takes_faults;		/* there were handlers for some */
 	uint32_t umask_changed;		/* bits of the mask that are not as at first */
 	struct space space;		/* used if the process has one rank */
 };
@@ -186,29 +210,23 @@ long thread_futex(const struct handler_event *c);
 _Noreturn void thread_exit(const struct handler_event *c);
 _Noreturn void thread_exit_group(const struct handler_event *c, int status);
 
-/*
- * A signal for the own process: ends it, if the program has not said that something else is to be
- * done about it. There are no handlers yet but for SIGCHLD: then nothing happens.
- */
-void signal_default(const struct handler_event *c, unsigned long sig);
 long signal_call(const struct handler_event *c, unsigned long nr);
 long time_clock_gettime(const struct handler_event *c);
 long time_clock_getres(const struct handler_event *c);
 long time_sleep(const struct handler_event *c, bool is_absolute);
 
 /*
- * The time that a span (seconds, nanoseconds) after `now` is, or FOREVER; sleep until a time. Both
- * in nanoseconds of the kernel's clock.
+ * The time that a span (seconds, nanoseconds) after `now` is, or FOREVER; sleep until a time, 0, or
+ * a signal, -E_INTR. Both in nanoseconds of the kernel's clock.
  */
 uint64_t time_after(uint64_t now, const uint64_t *span);
-void time_sleep_until(uint64_t end);
+long time_sleep_until(const struct handler_event *c, uint64_t end);
 long io_write(const struct handler_event *c);
 long io_writev(const struct handler_event *c);
 long io_read(const struct handler_event *c);
 long io_readv(const struct handler_event *c);
 long io_pread(const struct handler_event *c);
 long io_pwrite(const struct handler_event *c);
-long input_read(const struct handler_event *c, uint64_t to, uint64_t len);
 long file_call(const struct handler_event *c, unsigned long nr);
 /* A mode that a program asks for, as its mask leaves it. */
 uint32_t self_mode(unsigned long mode);

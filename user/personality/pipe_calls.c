@@ -4,10 +4,10 @@
  * the lock, and finds its descriptor anew then.
  */
 #include <user/personality/files.h>
+#include <user/personality/signal.h>
 
 #define LINUX_O_NONBLOCK 04000
 #define LINUX_O_CLOEXEC 02000000
-#define SIGPIPE 13
 #define POLLIN 1
 #define POLLOUT 4
 #define POLLERR 8
@@ -99,16 +99,29 @@ pipe_create(const struct handler_event *c)
 	return attach_pipe(c, end, (int32_t *)arg(c, 0));
 }
 
-/* What one message moves. */
+/* What one message moves; of a stream, which is the standard input. */
 static long
 move_once(const struct handler_event *c, uint8_t use, char *memory, uint64_t len)
 {
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
 
-	if (o == NULL || o->kind != OPENED_PIPE || (o->flags & use) == 0)
+	if (o == NULL || (o->flags & use) == 0)
+		return -E_BADF;
+	if (o->kind == OPENED_STREAM && (o = files_input(c)) == NULL)
+		return 0;
+	if (o->kind != OPENED_PIPE)
 		return -E_BADF;
 	return use == OPENED_READ ? files_read(o, FILE_AT_OFFSET, memory, len) :
 		files_write(o, FILE_AT_OFFSET, memory, len);
+}
+
+/* 1: it may be worth asking again. */
+static long
+wait_more(const struct handler_event *c)
+{
+	long result = files_wait(c, FOREVER);
+
+	return result == 0 ? 1 : result == -E_INTR ? -CALL_RESTART : -E_IO;
 }
 
 long
@@ -123,11 +136,11 @@ pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece)
 		if (result > 0)
 			done += (uint64_t)result;
 		else if (result == -FILE_LATER)
-			result = files_wait(FOREVER) == 0 ? 1 : -E_IO;
+			result = wait_more(c);
 	} while (result > 0 && (use == OPENED_READ ? done == 0 : done < piece.len));
 	files_unlock();
 	if (result == -E_PIPE && use == OPENED_WRITE)
-		signal_default(c, SIGPIPE);
+		signal_pend_thread((int)kthread_self(), SIGPIPE, &(struct signal_note){0});
 	return done > 0 ? (long)done : result;
 }
 
@@ -152,7 +165,9 @@ poll_one(const struct handler_event *c, const struct pollfd *p, uint32_t watch)
 
 	if (o == NULL)
 		return POLLNVAL;
-	if (o->kind != OPENED_PIPE)
+	if (o->kind == OPENED_STREAM && (o->handle == 0 || o->handle == STREAM_TERMINAL))
+		o = files_input(c);
+	if (o == NULL || o->kind != OPENED_PIPE)
 		return p->events & (POLLIN | POLLOUT);
 	q.handle = o->handle;
 	q.arg = ((p->events & POLLIN) ? FILE_POLL_READ : 0) |
@@ -179,25 +194,28 @@ poll_all(const struct handler_event *c, struct polled of, uint32_t watch, bool *
 	return ready;
 }
 
-/* How many have something, if need be after a while. */
+/* How many have something, if need be after a while; meanwhile with another mask of signals. */
 static long
-poll_for(const struct handler_event *c, struct polled of, const uint64_t *span)
+poll_for(const struct handler_event *c, struct polled of, const uint64_t *span,
+	const uint64_t *mask)
 {
 	uint64_t now = 0, until = FOREVER;
 	bool waits, may_wait = span == NULL || span[0] != 0 || span[1] != 0;
 	long ready, wrong = 0;
 
+	if (mask != NULL)
+		signal_mask_for_now(c, *mask);
 	kclock(&now);
 	if (span != NULL)
 		until = time_after(now, span);
 	files_lock();
 	while ((ready = poll_all(c, of, may_wait ? FILE_WATCH : 0, &waits)) == 0 && may_wait &&
 		waits && wrong == 0)
-		wrong = files_wait(until);
+		wrong = files_wait(c, until);
 	files_unlock();
 	if (ready == 0 && may_wait && !waits)
-		time_sleep_until(until);
-	return ready;
+		wrong = time_sleep_until(c, until);
+	return ready == 0 && wrong == -E_INTR ? -CALL_INTERRUPTED : ready;
 }
 
 long
@@ -205,7 +223,7 @@ pipe_poll_call(const struct handler_event *c)
 {
 	return arg(c, 1) > FD_LIMIT ? -E_INVAL :
 		poll_for(c, (struct polled){(struct pollfd *)arg(c, 0), arg(c, 1)},
-			(const uint64_t *)arg(c, 2));
+			(const uint64_t *)arg(c, 2), (const uint64_t *)arg(c, 3));
 }
 
 /* Behind these nobody looks into the sets. */
@@ -272,6 +290,8 @@ list_to_sets(const struct handler_event *c, struct polled from)
 long
 pipe_select_call(const struct handler_event *c)
 {
+	/* where the mask lies, and its bytes */
+	const uint64_t *mask = (const uint64_t *)arg(c, 5);
 	struct polled list = {0};
 	uint64_t at = 0;
 	long result;
@@ -286,7 +306,8 @@ pipe_select_call(const struct handler_event *c)
 	result = sets_to_list(c, &list);
 	files_unlock();
 	if (result == 0)
-		result = poll_for(c, list, (const uint64_t *)arg(c, 4));
+		result = poll_for(c, list, (const uint64_t *)arg(c, 4),
+			mask != NULL ? (const uint64_t *)mask[0] : NULL);
 	if (result >= 0)
 		result = list_to_sets(c, list);
 	kpage_unmap(SELF, at, 1);

@@ -11,13 +11,14 @@
 #include <user/personality/inherit.h>
 #include <user/personality/lock.h>
 #include <user/personality/process.h>
+#include <user/personality/signal.h>
 
 #define CLONE_VM 0x100
 #define CLONE_VFORK 0x4000
 #define WNOHANG 1
 #define WAIT_OPTIONS 0xe000000bu	/* that Linux knows */
-#define SIGKILL 9
-#define SIGNALS 65
+#define WUNTRACED 2
+#define SI_CLD_EXITED 1
 /* and up: of children without a program; itself: of one that may still get one */
 #define PID_BORROWED 0x40000000
 #define PIDS_BORROWED 0x3ffffffe
@@ -28,6 +29,10 @@
 /* Where the parent goes on, and what its child gets. One page, for each thread that needs it. */
 struct borrowed {
 	struct context parent;
+	uint64_t mask;			/* the parent's */
+	uint64_t ignored;		/* by the child */
+	int32_t group;			/* of its program: struct process_spawn */
+	uint32_t is_front;		/* it comes to the foreground */
 	char cwd[FILE_PATH_MAX];
 	struct inherit inherit;
 };
@@ -89,6 +94,8 @@ process_line(int *line)
 	kcluster_info(&here);
 	result = process_open(&processes.line[i].channel, (int)here.cluster, PERSONALITY_BIT);
 	processes.line[i].is_open = result == 0;
+	/* signals do not end waits for an answer */
+	processes.line[i].channel.bits |= 1u << PERSONALITY_SIGNAL_BIT;
 	if (result == 0)
 		return &processes.line[i].channel;
 	process_line_back(i);
@@ -123,7 +130,13 @@ process_vfork(const struct handler_event *c)
 	files_lock();
 	str_copy(b->cwd, sizeof(b->cwd), cwd_get(c));
 	files_unlock();
+	if (kept.action[SIGCHLD - 1].handler != SIG_DFL)
+		signals_want(c, 0);
 	r->borrowed = addr;
+	b->mask = r->mask;
+	b->ignored = signals_ignored();
+	b->group = 0;
+	b->is_front = 0;
 	memcpy(&child, &b->parent, sizeof(child));
 	child.x[10] = 0;
 	if (arg(c, 1) != 0)
@@ -142,12 +155,17 @@ process_borrowed_cwd(const struct thread_record *r)
 static _Noreturn void
 go_on(struct thread_record *r, long pid)
 {
+	const struct borrowed *b = (const struct borrowed *)r->borrowed;
 	struct context parent;
 
 	files_close_rank(thread_child_rank(r));
-	memcpy(&parent, &((struct borrowed *)r->borrowed)->parent, sizeof(parent));
+	memcpy(&parent, &b->parent, sizeof(parent));
+	r->mask = b->mask;
 	kpage_unmap(SELF, r->borrowed, 1);
 	r->borrowed = 0;
+	/* what came meanwhile stops it when it goes on */
+	if ((signals_pending(r) & ~r->mask) != 0)
+		kthread_wakeup(r->tid, 1u << PERSONALITY_SIGNAL_BIT);
 	parent.x[10] = (unsigned long)pid;
 	for (;;)
 		kcontext_set(&parent);
@@ -173,9 +191,60 @@ void
 process_exit_borrowed(const struct handler_event *c, int status)
 {
 	struct thread_record *r = thread_record(c);
+	struct signal_note note = {.code = SI_CLD_EXITED, .status = status & 255};
+	long pid;
 
-	if (r->borrowed != 0)
-		go_on(r, note_unborn(status & 255));
+	if (r->borrowed == 0)
+		return;
+	pid = note_unborn(status & 255);
+	note.pid = (int32_t)pid;
+	signal_pend(c, SIGCHLD, &note);
+	go_on(r, pid);
+}
+
+long
+process_borrowed_action(const struct handler_event *c, int sig, const uint64_t *to, uint64_t *old)
+{
+	struct borrowed *b = (struct borrowed *)thread_record(c)->borrowed;
+
+	if (old != NULL) {
+		old[0] = (b->ignored & SIGNAL_OF(sig)) != 0 ? SIG_IGN : SIG_DFL;
+		old[1] = old[2] = 0;
+	}
+	if (to != NULL)
+		b->ignored &= ~SIGNAL_OF(sig);
+	if (to != NULL && to[0] == SIG_IGN)
+		b->ignored |= SIGNAL_OF(sig);
+	return 0;
+}
+
+bool
+process_borrowed_group(const struct handler_event *c, long pid, long group)
+{
+	struct borrowed *b = (struct borrowed *)thread_record(c)->borrowed;
+
+	if (b == NULL || (pid != 0 && pid != PID_BORROWED))
+		return false;
+	b->group = group == 0 || group == PID_BORROWED ? PROCESS_OWN_GROUP : (int32_t)group;
+	return true;
+}
+
+bool
+process_borrowed_front(const struct handler_event *c, long group)
+{
+	struct borrowed *b = (struct borrowed *)thread_record(c)->borrowed;
+
+	if (b == NULL || group != PID_BORROWED)
+		return false;
+	b->is_front = 1;
+	return true;
+}
+
+uint64_t
+process_ignored(const struct thread_record *r)
+{
+	return r->borrowed != 0 ? ((const struct borrowed *)r->borrowed)->ignored :
+		signals_ignored();
 }
 
 const char *
@@ -210,7 +279,14 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 	pid = what.path == NULL ? -FILE_ENAMETOOLONG : inherit_offer(c, b, INHERIT_PROGRAM);
 	if (pid < 0)
 		return pid;
-	if (b->entries > 0 || b->cwd[0] != 0 || b->umask_changed != 0) {
+	what.told = b->ignored | b->mask | (b->stops ? SIGNALS_OF_JOBS : 0);
+	if (thread_record(c)->borrowed != 0) {
+		const struct borrowed *child = (const struct borrowed *)thread_record(c)->borrowed;
+
+		what.group = child->group;
+		what.flags |= child->is_front ? PROCESS_FRONT : 0;
+	}
+	if (b->entries > 0 || b->cwd[0] != 0 || b->umask_changed != 0 || what.told != 0) {
 		what.inherit_bytes = inherit_bytes(b);
 		what.flags |= PROCESS_AWAIT;
 	}
@@ -253,8 +329,11 @@ process_begin(const struct handler_event *c)
 	if (personality_info.inherit_bytes != 0) {
 		const struct inherit *b = inherit_carried();
 
-		if (b != NULL)
+		if (b != NULL) {
 			inherit_claim(c, b);
+			personality_info.stops = b->stops;
+			signals_begin_with(c, b->mask, b->ignored);
+		}
 		__atomic_store_n(&personality_info.inherit_bytes, 0, __ATOMIC_RELEASE);
 		process_ready();
 	}
@@ -265,7 +344,7 @@ process_begin(const struct handler_event *c)
 
 /* The signal that ends a process so on Linux. */
 static int
-signal_of(const struct proc_status *s)
+ended_by(const struct proc_status *s)
 {
 	switch (s->cause) {
 	case CRASH_ACCESS: return 11;
@@ -274,14 +353,21 @@ signal_of(const struct proc_status *s)
 	case CRASH_BREAK: return 5;
 	case CRASH_ARITH: return 8;
 	case CRASH_ABORT: return 6;
-	default: return s->status > 0 && s->status < SIGNALS ? s->status : SIGKILL;
+	default: return s->status > 0 && s->status <= PROCESS_SIGNALS ? s->status : SIGKILL;
 	}
 }
 
 static int
 wait_status(const struct proc_status *s)
 {
-	return s->cause == CRASH_NONE ? (s->status & 255) << 8 : signal_of(s);
+	return s->cause == CRASH_NONE ? (s->status & 255) << 8 :
+		s->cause == PROCESS_HAS_STOPPED ? s->status << 8 | 0x7f : ended_by(s);
+}
+
+int
+process_end_number(const struct proc_status *s)
+{
+	return s->cause == CRASH_NONE ? s->status & 255 : ended_by(s);
 }
 
 static long
@@ -300,28 +386,6 @@ take_unborn(long pid, int *status)
 	return found;
 }
 
-long
-process_await_end(void)
-{
-	struct proc_status end;
-	struct channel *ch;
-	long result = 0;
-	int line;
-
-	lock_take(&processes.lock);
-	for (int i = 0; i < UNBORN_MAX && result == 0; i++)
-		result = processes.unborn[i].pid;
-	lock_give(&processes.lock);
-	if (result != 0)
-		return result;
-	ch = process_line(&line);
-	if (ch == NULL)
-		return line;
-	result = process_wait(ch, PROCESS_ANY, PROCESS_KEEP, &end);
-	process_line_back(line);
-	return result;
-}
-
 static long
 take_end(long pid, uint32_t flags, int *status)
 {
@@ -333,26 +397,48 @@ take_end(long pid, uint32_t flags, int *status)
 	ch = process_line(&line);
 	if (ch == NULL)
 		return line;
-	result = process_wait(ch, pid > 0 ? (int)pid : PROCESS_ANY, flags, &end);
+	result = process_wait(ch, (int)pid, flags, &end);
 	process_line_back(line);
 	if (result > 0)
 		*status = wait_status(&end);
 	return result;
 }
 
+/*
+ * Who counts the ends of children looks for them, and sleeps in between: a signal ends that. Else
+ * nothing interrupts a wait, and the server is asked to answer later.
+ */
+static long
+await_end(const struct handler_event *c, long pid, uint32_t flags, int *status)
+{
+	uint32_t *count = signals_children(), seen;
+	long found, waited = 0;
+
+	for (;;) {
+		seen = count != NULL ? __atomic_load_n(count, __ATOMIC_ACQUIRE) : 0;
+		found = take_unborn(pid, status);
+		if (found == 0)
+			found = take_end(pid, flags | (count != NULL ? PROCESS_NO_WAIT : 0),
+				status);
+		if (found != -E_AGAIN || (flags & PROCESS_NO_WAIT) != 0 || count == NULL)
+			return found;
+		/* SIGCHLD does not interrupt who finds the child */
+		if (waited == -E_INTR)
+			return -CALL_RESTART;
+		waited = signal_futex_wait(c, (unsigned long)count, seen, FOREVER);
+	}
+}
+
 long
 process_wait4(const struct handler_event *c)
 {
-	long pid = (int32_t)arg(c, 0), found;
+	uint32_t flags = (arg(c, 2) & WNOHANG ? PROCESS_NO_WAIT : 0) |
+		(arg(c, 2) & WUNTRACED ? PROCESS_UNTRACED : 0);
 	int *to = (int *)arg(c, 1), status = 0;
-	uint32_t flags = arg(c, 2) & WNOHANG ? PROCESS_NO_WAIT : 0;
+	long found = ((uint32_t)arg(c, 2) & ~WAIT_OPTIONS) != 0 ? -E_INVAL :
+		await_end(c, (int32_t)arg(c, 0), flags, &status);
 
-	if (((uint32_t)arg(c, 2) & ~WAIT_OPTIONS) != 0)
-		return -E_INVAL;
-	found = take_unborn(pid, &status);
-	if (found == 0)
-		found = take_end(pid, flags, &status);
-	if (found == -E_AGAIN && flags != 0)
+	if (found == -E_AGAIN && (flags & PROCESS_NO_WAIT) != 0)
 		return 0;
 	if (found > 0 && to != NULL)
 		*to = status;
@@ -364,9 +450,8 @@ process_wait4(const struct handler_event *c)
 /* --- signals to others --- */
 
 long
-process_kill_call(long pid, unsigned long sig)
+process_kill_call(long pid, int sig, uint32_t flags)
 {
-	struct process_reply r;
 	struct channel *ch;
 	long result;
 	int line;
@@ -374,12 +459,21 @@ process_kill_call(long pid, unsigned long sig)
 	ch = process_line(&line);
 	if (ch == NULL)
 		return line;
-	if (sig == 0)
-		result = process_list(ch, (int)pid - 1, &r, NULL) == pid ? 0 : -E_SRCH;
-	else
-		result = process_kill(ch, (int)pid, (int)sig);
+	result = process_kill(ch, (int)pid, sig, flags);
 	process_line_back(line);
 	return result == -E_ACCES ? -E_PERM : result;
+}
+
+void
+process_stopped_call(int sig)
+{
+	int line;
+	struct channel *ch = process_line(&line);
+
+	if (ch == NULL)
+		return;
+	process_stopped(ch, sig);
+	process_line_back(line);
 }
 
 /* A child that has no program yet is another process than its parent, but has no number. */

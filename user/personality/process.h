@@ -22,8 +22,22 @@ char *process_borrowed_cwd(const struct thread_record *r);
 /* Before the first call of the program: take what the parent left. */
 void process_begin(const struct handler_event *c);
 
-/* Wait until a child has ended whose end nobody has taken. Its pid; -PROCESS_ECHILD: none will. */
-long process_await_end(void);
+/* What siginfo_t says of the end of a child: its status, or the signal that has ended it. */
+int process_end_number(const struct proc_status *s);
+
+/* sigaction of a child without a program: what it ignores its program will ignore. */
+long process_borrowed_action(const struct handler_event *c, int sig, const uint64_t *to,
+	uint64_t *old);
+
+/*
+ * setpgid, and tcsetpgrp with its own group, of a child without a program: done when it has one.
+ * False: it is none, or means another process.
+ */
+bool process_borrowed_group(const struct handler_event *c, long pid, long group);
+bool process_borrowed_front(const struct handler_event *c, long group);
+
+/* What a program that this thread starts is to ignore. */
+uint64_t process_ignored(const struct thread_record *r);
 
 /* A channel to the process server for one call, number `*line`, or NULL and an error in it. */
 struct channel *process_line(int *line);
@@ -37,7 +51,8 @@ long fork_begin(const struct handler_event *c);
 long process_vfork(const struct handler_event *c);
 long process_execve(const struct handler_event *c);
 long process_wait4(const struct handler_event *c);
-long process_kill_call(long pid, unsigned long sig);
+long process_kill_call(long pid, int sig, uint32_t flags);
+void process_stopped_call(int sig);
 /* The caller's pid, or its parent's. */
 long process_number(const struct handler_event *c, bool of_parent);
 

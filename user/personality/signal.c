@@ -1,169 +1,274 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signals, as far as there are any. Masks and handlers are accepted, and one that is sent ends the
- * process or, from a rank, the job, as an unhandled signal would.
+ * Linux's calls on signals: actions, masks, sending, and waits for signals.
  *
- * One is handled: SIGCHLD, while its thread waits for signals (sigsuspend), by which a shell learns
- * of the end of what it has started. It is there as long as an end is that nobody has taken: so who
- * looks for ends in vain, and then waits, misses none.
+ * The process server is told of a signal when the program says what is to be done about it. One
+ * that is blocked and has the default action is told, too, unless the program blocks all at once:
+ * a library does that for a few instructions, and to tell the server would cost far more.
  */
-#include <context.h>
 #include <base/str.h>
-#include <user/personality/personality.h>
+#include <servers/proc/client.h>
 #include <user/personality/process.h>
+#include <user/personality/signal.h>
 
-#define SIGCHLD 17
-#define SIG_IGN 1
-#define SIGNALS 64
+#define SI_TKILL (-6)
+#define SS_DISABLE 2
+#define ALL_AT_ONCE 50		/* so many signals in one mask are all of them */
 
-/* On the program's stack while a handler runs. */
-struct signal_frame {
-	struct context context;		/* in which the call that was interrupted returns */
-	uint64_t info[16];		/* siginfo_t; its first word is the signal's number */
-};
+/* --- actions --- */
 
-/* What an unhandled signal does, to the own process. */
-static void
-end_by_signal(const struct handler_event *c, unsigned long sig)
+static struct signal_action *
+action_of(int sig)
 {
-	process_exit_borrowed(c, (int)(128 + (sig & 127)));
-	if (personality_info.is_child)
-		process_kill_call(personality_info.pid, sig);
-	for (;;)
-		kproc_exit((int)(128 + (sig & 127)));
+	return &kept.action[sig - 1];
+}
+
+bool
+signal_is_ignored(int sig)
+{
+	uint64_t handler = action_of(sig)->handler;
+
+	return handler == SIG_IGN || (handler == SIG_DFL && (sig == SIGCHLD || sig == SIGCONT ||
+		sig == SIGURG || sig == SIGWINCH));
+}
+
+uint64_t
+signals_ignored(void)
+{
+	uint64_t mask = 0;
+
+	for (int sig = 1; sig <= PROCESS_SIGNALS; sig++)
+		if (action_of(sig)->handler == SIG_IGN)
+			mask |= SIGNAL_OF(sig);
+	return mask;
 }
 
 void
-signal_default(const struct handler_event *c, unsigned long sig)
+signal_end(const struct handler_event *c, int sig)
 {
-	if ((__atomic_load_n(&kept.not_default, __ATOMIC_RELAXED) >> sig & 1) == 0)
-		end_by_signal(c, sig);
+	process_exit_borrowed(c, 128 + sig);
+	if (personality_info.is_child)
+		process_kill_call(personality_info.pid, sig, PROCESS_DEFAULT);
+	for (;;)
+		kproc_exit(128 + sig);
 }
 
 static void
-set_bit(uint64_t *bits, unsigned long sig, bool is_set)
+tell_action(uint64_t *to, const struct signal_action *a)
 {
-	if (is_set)
-		__atomic_fetch_or(bits, (uint64_t)1 << sig, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_and(bits, ~((uint64_t)1 << sig), __ATOMIC_RELAXED);
+	to[0] = a->handler;
+	to[1] = a->flags;
+	to[2] = a->mask;
 }
 
-/*
- * What is to be done: handler, flags, mask. What was, is said as far as it matters: handlers that
- * never run are the default.
- */
 static long
-set_action(unsigned long sig, const uint64_t *action, uint64_t *old)
+set_action(const struct handler_event *c, int sig, const uint64_t *to, uint64_t *old)
 {
-	uint64_t was = kept.ignored >> sig & 1 ? SIG_IGN : sig == SIGCHLD ? kept.on_child : 0;
-	uint64_t now = action != NULL ? action[0] : 0;
+	struct signal_action *a;
 
-	if (sig == 0 || sig >= SIGNALS)
-		return sig == SIGNALS ? 0 : -E_INVAL;
-	if (old != NULL) {
-		old[0] = was;
-		old[1] = old[2] = 0;
-	}
-	if (action == NULL)
+	if (sig < 1 || sig > PROCESS_SIGNALS)
+		return -E_INVAL;
+	a = action_of(sig);
+	if (to != NULL && (SIGNAL_OF(sig) & SIGNALS_FIXED) != 0)
+		return -E_INVAL;
+	if (thread_record(c)->borrowed != 0)
+		return process_borrowed_action(c, sig, to, old);
+	if (old != NULL)
+		tell_action(old, a);
+	if (to == NULL)
 		return 0;
-	set_bit(&kept.not_default, sig, now != 0);
-	set_bit(&kept.ignored, sig, now == SIG_IGN);
-	if (sig == SIGCHLD)
-		kept.on_child = now == SIG_IGN ? 0 : now;
+	*a = (struct signal_action){.handler = to[0], .mask = to[2] & ~SIGNALS_FIXED,
+		.flags = (uint32_t)to[1]};
+	if (signal_is_ignored(sig))
+		signals_drop(SIGNAL_OF(sig));
+	if (to[0] == SIG_DFL)
+		return 0;
+	if ((SIGNAL_OF(sig) & SIGNALS_OF_FAULTS) == 0)
+		signals_want(c, SIGNAL_OF(sig));
+	else if (to[0] != SIG_IGN)
+		kept.takes_faults = 1;
+	signals_listen(c);
 	return 0;
 }
 
-/* Where a handler returns to. */
-void signal_return(void) __attribute__((visibility("hidden")));
-__asm__(".pushsection .text.signal_return, \"ax\"\n"
-	"	.hidden signal_return\n"
-	"	.globl signal_return\n"
-	"signal_return:\n"
-	"	li a7, 139\n"
-	"	ecall\n"
-	"	.popsection");
-_Static_assert(SYS_rt_sigreturn == 139, "signal_return");
+/* --- masks --- */
 
-/* The thread does the handler's work, then its call returns that it was interrupted. */
-static _Noreturn void
-handle(const struct handler_event *c, unsigned long sig, uint64_t handler)
+/* The default action of what is blocked is to come later. */
+static void
+hold(const struct handler_event *c, uint64_t mask)
 {
-	struct signal_frame *f = (struct signal_frame *)((c->sp - sizeof(*f)) & ~15ul);
-	struct context now;
-
-	memset(f->info, 0, sizeof(f->info));
-	f->info[0] = sig;
-	kcontext_get((unsigned long)&f->context);
-	memcpy(&now, &f->context, sizeof(now));
-	context_set_result(&f->context, (uintptr_t)-(long)E_INTR);
-	now.pc = handler;
-	now.x[1] = (uint64_t)signal_return;
-	now.x[2] = (uint64_t)f;
-	now.x[10] = sig;
-	now.x[11] = (uint64_t)f->info;
-	now.x[12] = 0;
-	for (;;)
-		kcontext_set(&now);
+	if (mask != 0 && __builtin_popcountll(mask) < ALL_AT_ONCE)
+		signals_want(c, mask);
 }
 
 /* How: 0 more, 1 fewer, 2 these. */
 static long
-change_mask(uint64_t *mask, unsigned long how, const uint64_t *change, uint64_t *old)
+change_mask(const struct handler_event *c, unsigned long how, const uint64_t *change, uint64_t *old)
 {
-	uint64_t was = *mask;
+	struct thread_record *r = thread_record(c);
+	uint64_t was = r->mask;
 
 	if (change != NULL && how > 2)
 		return -E_INVAL;
-	if (change != NULL)
-		*mask = how == 0 ? was | *change : how == 1 ? was & ~*change : *change;
+	if (change != NULL) {
+		r->mask = (how == 0 ? was | *change : how == 1 ? was & ~*change : *change) &
+			~SIGNALS_FIXED;
+		if (r->borrowed == 0)
+			hold(c, r->mask & ~was);
+	}
 	if (old != NULL)
 		*old = was;
 	return 0;
 }
 
+void
+signals_begin_with(const struct handler_event *c, uint64_t mask, uint64_t ignored)
+{
+	thread_record(c)->mask = mask & ~SIGNALS_FIXED;
+	for (int sig = 1; sig <= PROCESS_SIGNALS; sig++)
+		if ((ignored & SIGNAL_OF(sig)) != 0)
+			action_of(sig)->handler = SIG_IGN;
+	if (personality_info.stops)
+		mask |= SIGNALS_OF_JOBS;
+	if ((mask | ignored) != 0)
+		signals_want(c, mask | ignored);
+}
+
+void
+signal_mask_for_now(const struct handler_event *c, uint64_t mask)
+{
+	struct thread_record *r = thread_record(c);
+
+	r->saved_mask = r->mask;
+	r->has_saved_mask = 1;
+	r->mask = mask & ~SIGNALS_FIXED;
+}
+
+/* What is blocked until then is to come, and not to do its default. */
 static long
 suspend(const struct handler_event *c)
 {
-	uint64_t mask = *(const uint64_t *)arg(c, 0);
+	static uint32_t never;
 
-	if (kept.on_child != 0 && (mask >> (SIGCHLD - 1) & 1) == 0 && process_await_end() > 0)
-		handle(c, SIGCHLD, kept.on_child);
-	for (;;)
-		time_sleep_until(FOREVER);
+	signals_want(c, 0);
+	signal_mask_for_now(c, *(const uint64_t *)arg(c, 0));
+	while (signal_futex_wait(c, (unsigned long)&never, 0, FOREVER) != -E_INTR)
+		continue;
+	return -CALL_INTERRUPTED;
 }
+
+void
+signal_info_fill(int32_t info[SIGINFO_WORDS], int sig, const struct signal_note *note)
+{
+	memset(info, 0, SIGINFO_WORDS * sizeof(info[0]));
+	info[0] = sig;
+	info[2] = note->code;
+	info[4] = note->pid;
+	info[6] = note->status;
+}
+
+static long
+timed_wait(const struct handler_event *c)
+{
+	const uint64_t *set = (const uint64_t *)arg(c, 0), *span = (const uint64_t *)arg(c, 2);
+	struct thread_record *r = thread_record(c);
+	struct signal_note note = {0};
+	uint64_t now = 0, until = FOREVER;
+	static uint32_t never;
+	long result = 0;
+	int sig;
+
+	kclock(&now);
+	if (span != NULL)
+		until = time_after(now, span);
+	signals_want(c, *set);
+	signal_mask_for_now(c, r->mask & ~*set);
+	while ((sig = signal_take(r, *set, &note)) == 0 && result == 0) {
+		result = signal_futex_wait(c, (unsigned long)&never, 0, until);
+		if (result == -E_INTR && (signals_pending(r) & *set) != 0)
+			result = 0;
+	}
+	if (sig != 0 || result != -E_INTR) {
+		r->mask = r->saved_mask;
+		r->has_saved_mask = 0;
+	}
+	if (sig != 0 && arg(c, 1) != 0)
+		signal_info_fill((int32_t *)arg(c, 1), sig, &note);
+	return sig != 0 ? sig : result == -E_TIMEDOUT ? -E_AGAIN : -CALL_INTERRUPTED;
+}
+
+/* --- sending --- */
 
 static long
 sent(const struct handler_event *c, unsigned long nr)
 {
-	unsigned long sig = nr == SYS_tgkill ? arg(c, 2) : arg(c, 1);
+	struct signal_note note = {.code = nr == SYS_kill ? 0 : SI_TKILL,
+		.pid = personality_info.pid};
+	int sig = (int)(nr == SYS_tgkill ? arg(c, 2) : arg(c, 1));
+	int32_t to = (int32_t)(nr == SYS_tgkill ? arg(c, 1) : arg(c, 0));
 
-	if (nr == SYS_kill && (int32_t)arg(c, 0) > 0 && (int32_t)arg(c, 0) != personality_info.pid)
-		return process_kill_call((int32_t)arg(c, 0), sig);
+	if (sig < 0 || sig > PROCESS_SIGNALS)
+		return -E_INVAL;
+	if (nr == SYS_kill && to != personality_info.pid)
+		return process_kill_call(to, sig, 0);
+	if (sig == SIGKILL)
+		signal_end(c, sig);
+	if (nr != SYS_kill)
+		return signal_pend_thread(to, sig, &note);
 	if (sig != 0)
-		end_by_signal(c, sig);
+		signal_pend(c, sig, &note);
+	return 0;
+}
+
+static long
+alternate_stack(const struct handler_event *c)
+{
+	struct thread_record *r = thread_record(c);
+	const uint64_t *to = (const uint64_t *)arg(c, 0);
+	uint64_t *old = (uint64_t *)arg(c, 1);
+	bool is_on = c->sp - r->alternate < r->alternate_bytes;
+
+	if (to != NULL && is_on)
+		return -E_PERM;
+	if (old != NULL) {
+		old[0] = r->alternate;
+		old[1] = r->alternate_bytes == 0 ? SS_DISABLE : is_on;
+		old[2] = r->alternate_bytes;
+	}
+	if (to != NULL) {
+		bool is_off = (to[1] & SS_DISABLE) != 0;
+
+		r->alternate = is_off ? 0 : to[0];
+		r->alternate_bytes = is_off ? 0 : to[2];
+	}
+	return 0;
+}
+
+static long
+tell_pending(const struct handler_event *c)
+{
+	const struct thread_record *r = thread_record(c);
+
+	signal_is_due(c);
+	*(uint64_t *)arg(c, 0) = signals_pending(r) & r->mask;
 	return 0;
 }
 
 long
 signal_call(const struct handler_event *c, unsigned long nr)
 {
-	struct thread_record *r = thread_record(c);
-	/* what a child without a program sets is not its parent's, and no program would find it */
-	const uint64_t *change = r->borrowed == 0 ? (const uint64_t *)arg(c, 1) : NULL;
-
 	switch (nr) {
-	case SYS_rt_sigaction:
-		return set_action(arg(c, 0), change, (uint64_t *)arg(c, 2));
-	case SYS_rt_sigprocmask:
-		return change_mask(&r->mask, arg(c, 0), change, (uint64_t *)arg(c, 2));
+	case SYS_rt_sigaction: return set_action(c, (int)arg(c, 0), (const uint64_t *)arg(c, 1),
+		(uint64_t *)arg(c, 2));
+	case SYS_rt_sigprocmask: return change_mask(c, arg(c, 0), (const uint64_t *)arg(c, 1),
+		(uint64_t *)arg(c, 2));
+	case SYS_rt_sigpending: return tell_pending(c);
+	case SYS_rt_sigtimedwait: return timed_wait(c);
 	case SYS_rt_sigsuspend: return suspend(c);
-	case SYS_rt_sigreturn:
-		for (;;)
-			kcontext_set(&((const struct signal_frame *)c->sp)->context);
-	case SYS_kill:
-	case SYS_tkill:
-	case SYS_tgkill: return sent(c, nr);
-	default: return 0;
+	case SYS_rt_sigreturn: signal_return_call(c);
+	case SYS_sigaltstack: return alternate_stack(c);
+	case SYS_setitimer: return signal_timer_set(c);
+	case SYS_getitimer: return signal_timer_get(c);
+	default: return sent(c, nr);
 	}
 }

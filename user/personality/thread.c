@@ -16,6 +16,7 @@
 #include <user/personality/lock.h>
 #include <user/personality/personality.h>
 #include <user/personality/process.h>
+#include <user/personality/signal.h>
 #include <user/rank.h>
 
 #define CLONE_VM 0x100
@@ -161,6 +162,7 @@ thread_child_begin(const struct handler_event *c)
 	struct child_begin *b = (struct child_begin *)arg(c, 0);
 	struct thread_record *r = thread_record(c);
 
+	*r = (struct thread_record){.tid = r->tid};
 	r->is_cloned = 1;
 	r->rank = b->rank;
 	r->clear_tid = b->clear_tid;
@@ -190,7 +192,11 @@ join_ended(void)
 	uint64_t value;
 
 	while (ended.count > 0) {
-		kthread_join(ended.tid[--ended.count], &value, FOREVER);
+		if (kthread_join(ended.tid[ended.count - 1], &value, FOREVER) == -E_INTR) {
+			signal_bit_take();
+			continue;
+		}
+		ended.count--;
 		ended.alive--;
 	}
 }
@@ -288,13 +294,15 @@ long
 thread_futex(const struct handler_event *c)
 {
 	unsigned long addr = arg(c, 0);
+	long result;
 
 	if ((arg(c, 1) & FUTEX_PRIVATE) == 0)
 		addr = memory_futex(addr);
 	switch ((uint32_t)arg(c, 1) & ~(uint32_t)FUTEX_FLAGS) {
 	case FUTEX_WAIT:
-		return kfutex_wait(addr, (uint32_t)arg(c, 2),
+		result = signal_futex_wait(c, addr, (uint32_t)arg(c, 2),
 			deadline_of((const uint64_t *)arg(c, 3)));
+		return result == -E_INTR ? -CALL_RESTART : result;
 	case FUTEX_WAKE:
 		return kfutex_wake(addr, (int)arg(c, 2));
 	case FUTEX_REQUEUE:

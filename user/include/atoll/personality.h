@@ -23,6 +23,8 @@
  * a reason at any time, also for who sleeps for any bit.
  */
 #define PERSONALITY_BIT 30
+/* Signals may have come, or the time of an alarm; below PERSONALITY_BIT. */
+#define PERSONALITY_SIGNAL_BIT 29
 
 /*
  * A call of the personality's own: fill a block, of PROCESS_INHERIT_MAX bytes, with what processes
@@ -43,6 +45,8 @@ struct personality_info {
 	uint64_t program;	/* address of its program's path in the boot archive */
 	uint32_t inherit_bytes;
 	uint32_t is_child;	/* a program has asked for it */
+	uint32_t stops;		/* it is a shell with a terminal, or was started by one */
+	uint32_t reserved;
 	/* the image: whole pages; those from `data` on are this process's */
 	uint64_t image, image_bytes, data, data_bytes;
 };

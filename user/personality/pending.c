@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Signals that are pending, and how they come: see signal.h.
+ */
+#include <base/str.h>
+#include <servers/proc/client.h>
+#include <user/personality/lock.h>
+#include <user/personality/signal.h>
+#include <user/personality/process.h>
+
+#define NS_PER_US 1000ull
+#define US_PER_S 1000000ull
+#define ITIMER_REAL 0
+#define SI_USER 0
+#define SI_KERNEL 128
+#define CLD_EXITED 1
+#define CLD_KILLED 2
+#define CLD_STOPPED 5
+#define NOTES 31
+#define EVERYBODY 0x7fffffff
+
+static struct {
+	struct lock lock;		/* of the channel and the timer */
+	struct channel channel;
+	bool is_open;
+	uint32_t is_used;		/* threads listen */
+	uint64_t told;			/* what the server has been asked to tell */
+	uint64_t pending;
+	uint32_t children;		/* ends that were told of */
+	uint32_t continued;		/* how often SIGCONT came */
+	struct signal_note note[NOTES];	/* of the first signals; the others come from nobody */
+	uint64_t alarm, period;		/* of SIGALRM, 0: none */
+} signals;
+
+/* --- one is pending --- */
+
+void
+signal_bit_take(void)
+{
+	kthread_sleep(1u << PERSONALITY_SIGNAL_BIT, 0);
+}
+
+static struct thread_record *
+record_at(uint32_t stack)
+{
+	return (struct thread_record *)(personality_info.stack_top - (uint64_t)(stack + 1) *
+		PERSONALITY_STACK_BYTES);
+}
+
+/* The record of a thread that has been in the personality; NULL: there is none. */
+static struct thread_record *
+record_of(int tid)
+{
+	for (uint32_t i = 0; i < personality_info.stacks; i++)
+		if (record_at(i)->tid == tid)
+			return record_at(i);
+	return NULL;
+}
+
+/* The thread itself blocks it: another one may not. */
+static void
+pending_pass_on(int32_t own, uint64_t bit)
+{
+	for (uint32_t i = 0; i < personality_info.stacks; i++) {
+		const struct thread_record *r = record_at(i);
+
+		if (r->tid != own && (r->mask & bit) == 0 && r->listens &&
+			kthread_wakeup(r->tid, 1u << PERSONALITY_SIGNAL_BIT) == 0)
+			return;
+	}
+}
+
+static void
+note_put(int sig, const struct signal_note *note)
+{
+	if (sig <= NOTES)
+		signals.note[sig - 1] = *note;
+}
+
+void
+signal_pend(const struct handler_event *c, int sig, const struct signal_note *note)
+{
+	const struct thread_record *r = thread_record(c);
+	uint64_t bit = SIGNAL_OF(sig);
+
+	if (sig == SIGCHLD) {
+		__atomic_fetch_add(&signals.children, 1, __ATOMIC_RELEASE);
+		kfutex_wake((unsigned long)&signals.children, EVERYBODY);
+	}
+	if (sig == SIGCONT) {
+		signals_drop(SIGNALS_STOP);
+		__atomic_fetch_add(&signals.continued, 1, __ATOMIC_RELEASE);
+		kfutex_wake((unsigned long)&signals.continued, EVERYBODY);
+	}
+	if ((bit & SIGNALS_STOP) != 0)
+		signals_drop(SIGNAL_OF(SIGCONT));
+	if (signal_is_ignored(sig) && (r->mask & bit) == 0)
+		return;
+	if ((__atomic_load_n(&signals.pending, __ATOMIC_RELAXED) & bit) == 0)
+		note_put(sig, note);
+	__atomic_fetch_or(&signals.pending, bit, __ATOMIC_RELEASE);
+	if ((r->mask & bit) != 0)
+		pending_pass_on(r->tid, bit);
+}
+
+long
+signal_pend_thread(int tid, int sig, const struct signal_note *note)
+{
+	struct thread_record *r = record_of(tid);
+
+	if (r == NULL)
+		return -E_SRCH;
+	if (sig == 0 || (signal_is_ignored(sig) && (r->mask & SIGNAL_OF(sig)) == 0))
+		return 0;
+	note_put(sig, note);
+	__atomic_fetch_or(&r->pending, SIGNAL_OF(sig), __ATOMIC_RELEASE);
+	if (tid == kthread_self())
+		return 0;
+	return kthread_wakeup(tid, 1u << PERSONALITY_SIGNAL_BIT) < 0 ? -E_SRCH : 0;
+}
+
+uint64_t
+signals_pending(const struct thread_record *r)
+{
+	return __atomic_load_n(&signals.pending, __ATOMIC_ACQUIRE) |
+		__atomic_load_n(&r->pending, __ATOMIC_ACQUIRE);
+}
+
+void
+signals_drop(uint64_t which)
+{
+	__atomic_fetch_and(&signals.pending, ~which, __ATOMIC_RELAXED);
+}
+
+int
+signal_take(struct thread_record *r, uint64_t mask, struct signal_note *note)
+{
+	uint64_t found;
+
+	while ((found = signals_pending(r) & mask) != 0) {
+		uint64_t bit = found & -found;
+		int sig = __builtin_ctzll(found) + 1;
+
+		*note = sig <= NOTES ? signals.note[sig - 1] : (struct signal_note){0};
+		if ((__atomic_fetch_and(&r->pending, ~bit, __ATOMIC_ACQ_REL) & bit) != 0 ||
+			(__atomic_fetch_and(&signals.pending, ~bit, __ATOMIC_ACQ_REL) & bit) != 0)
+			return sig;
+	}
+	return 0;
+}
+
+/* --- how they come --- */
+
+static void
+take_told(const struct handler_event *c, const struct process_reply *r)
+{
+	int sig = (int)(r->signal & ~PROCESS_TOLD);
+	struct signal_note note = {.code = SI_USER, .pid = r->pid};
+
+	if (sig < 1 || sig > PROCESS_SIGNALS)
+		return;
+	if (sig == SIGCHLD && r->pid != 0) {
+		note.code = r->status.cause == CRASH_NONE ? CLD_EXITED :
+			r->status.cause == PROCESS_HAS_STOPPED ? CLD_STOPPED : CLD_KILLED;
+		note.status = process_end_number(&r->status);
+	}
+	signal_pend(c, sig, &note);
+}
+
+/* What has come in the channel, which is listened to from now on. */
+static void
+look_at_channel(const struct handler_event *c)
+{
+	struct process_reply r;
+	uint32_t bytes;
+
+	do {
+		while (channel_try_receive(&signals.channel, &r, sizeof(r)) >= 0)
+			if ((r.signal & PROCESS_TOLD) != 0)
+				take_told(c, &r);
+		channel_listen(&signals.channel);
+	} while (channel_look(&signals.channel, &bytes) != NULL);
+}
+
+/*
+ * Has something come, or does nobody listen any more? The server may take a wish to be woken that
+ * was meant for the next message for the one that has just been received.
+ */
+static bool
+channel_needs_look(void)
+{
+	uint32_t bytes;
+
+	return signals.is_open && (channel_look(&signals.channel, &bytes) != NULL ||
+		__atomic_load_n(signals.channel.in.sleeps, __ATOMIC_RELAXED) == 0);
+}
+
+static void
+look_at_timer(const struct handler_event *c)
+{
+	const struct signal_note note = {.code = SI_KERNEL};
+	uint64_t now = 0;
+
+	kclock(&now);
+	if (now < signals.alarm)
+		return;
+	signals.alarm = signals.period == 0 ? 0 : now + signals.period -
+		(now - signals.alarm) % signals.period;
+	signal_pend(c, SIGALRM, &note);
+}
+
+static void
+look(const struct handler_event *c)
+{
+	if (signals.alarm == 0 && !channel_needs_look())
+		return;
+	lock_take(&signals.lock);
+	if (signals.is_open)
+		look_at_channel(c);
+	if (signals.alarm != 0)
+		look_at_timer(c);
+	lock_give(&signals.lock);
+}
+
+bool
+signal_is_due(const struct handler_event *c)
+{
+	const struct thread_record *r = thread_record(c);
+
+	if (signals.is_used)
+		look(c);
+	return (signals_pending(r) & ~r->mask) != 0 && r->borrowed == 0;
+}
+
+/* Ask for it, and be told meanwhile what had come before. */
+static void
+catch_more(const struct handler_event *c, uint64_t told)
+{
+	struct process_reply r = {0};
+	const struct service_part answer[2] = {{&r, sizeof(r)}, {NULL, 0}};
+	int result = process_catch(&signals.channel, told);
+
+	while (result >= 0 && (result = service_receive(&signals.channel, answer)) >= 0 &&
+		(r.signal & PROCESS_TOLD) != 0)
+		take_told(c, &r);
+	if (result >= 0)
+		signals.told |= told;
+	look_at_channel(c);
+}
+
+void
+signals_listen(const struct handler_event *c)
+{
+	struct thread_record *r = thread_record(c);
+	uint64_t stack = (uint64_t)r + PERSONALITY_STACK_BYTES;
+
+	if (!r->listens && signals.is_used) {
+		r->listens = 1;
+		kthread_upcalls(1u << PERSONALITY_SIGNAL_BIT);
+	}
+	if (!r->takes_faults && kept.takes_faults) {
+		r->takes_faults = 1;
+		kthread_handler(HANDLE_FAULTS, (unsigned long)_start, (unsigned long)stack);
+	}
+}
+
+/* Several ranks are one process, which nobody can send one. */
+void
+signals_want(const struct handler_event *c, uint64_t told)
+{
+	struct cluster_info here;
+
+	signals.is_used = 1;
+	signals_listen(c);
+	told |= SIGNAL_OF(SIGCHLD);
+	if ((told & ~signals.told) == 0 || only_rank() == NULL)
+		return;
+	lock_take(&signals.lock);
+	kcluster_info(&here);
+	if (!signals.is_open)
+		signals.is_open = process_open(&signals.channel, (int)here.cluster,
+			PERSONALITY_SIGNAL_BIT) == 0;
+	if (signals.is_open)
+		catch_more(c, signals.told | told);
+	lock_give(&signals.lock);
+}
+
+uint32_t *
+signals_children(void)
+{
+	return signals.is_open ? &signals.children : NULL;
+}
+
+/* --- waits --- */
+
+long
+signal_futex_wait(const struct handler_event *c, unsigned long addr, uint32_t value, uint64_t until)
+{
+	long result;
+
+	do {
+		if (signal_is_due(c))
+			return -E_INTR;
+		result = kfutex_wait(addr, value, until);
+		if (result == -E_INTR)
+			signal_bit_take();
+	} while (result == -E_INTR);
+	return result;
+}
+
+void
+signal_stop(const struct handler_event *c, int sig)
+{
+	uint32_t seen = __atomic_load_n(&signals.continued, __ATOMIC_ACQUIRE);
+
+	signals_want(c, SIGNALS_OF_JOBS);
+	if (!signals.is_open)
+		return;
+	process_stopped_call(sig);
+	for (look(c); __atomic_load_n(&signals.continued, __ATOMIC_ACQUIRE) == seen; look(c))
+		if (kfutex_wait((unsigned long)&signals.continued, seen, FOREVER) == -E_INTR)
+			signal_bit_take();
+	process_stopped_call(0);
+}
+
+/* --- the timer --- */
+
+static void
+timer_tell(uint64_t *to)
+{
+	uint64_t now = 0, left = 0;
+
+	kclock(&now);
+	if (signals.alarm != 0)
+		left = (signals.alarm > now ? signals.alarm - now : 0) / NS_PER_US + 1;
+	to[0] = signals.period / NS_PER_US / US_PER_S;
+	to[1] = signals.period / NS_PER_US % US_PER_S;
+	to[2] = left / US_PER_S;
+	to[3] = left % US_PER_S;
+}
+
+long
+signal_timer_get(const struct handler_event *c)
+{
+	if (arg(c, 0) != ITIMER_REAL)
+		return -E_INVAL;
+	timer_tell((uint64_t *)arg(c, 1));
+	return 0;
+}
+
+static bool
+is_time(const uint64_t *t)
+{
+	return t[0] < FOREVER / US_PER_S / NS_PER_US / 2 && t[1] < US_PER_S;
+}
+
+/* The thread that sets it is the one that is told. */
+long
+signal_timer_set(const struct handler_event *c)
+{
+	const uint64_t *span = (const uint64_t *)arg(c, 1);
+	struct alarm_times times = {.first = FOREVER};
+	uint64_t now = 0, first, period;
+
+	if (arg(c, 0) != ITIMER_REAL || !is_time(span) || !is_time(span + 2))
+		return -E_INVAL;
+	first = (span[2] * US_PER_S + span[3]) * NS_PER_US;
+	period = (span[0] * US_PER_S + span[1]) * NS_PER_US;
+	signals_want(c, 0);
+	kclock(&now);
+	lock_take(&signals.lock);
+	if (arg(c, 2) != 0)
+		timer_tell((uint64_t *)arg(c, 2));
+	signals.alarm = first == 0 ? 0 : now + first;
+	signals.period = first == 0 ? 0 : period;
+	if (first != 0)
+		times = (struct alarm_times){now + first, period > 0 && period < ALARM_PERIOD_MIN ?
+			ALARM_PERIOD_MIN : period};
+	kalarm_set(PERSONALITY_SIGNAL_BIT, &times);
+	lock_give(&signals.lock);
+	return 0;
+}
