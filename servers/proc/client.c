@@ -10,13 +10,34 @@
 
 #define TEXT_MAX (PROCESS_MESSAGE - (uint32_t)sizeof(struct process_request))
 
+/* Wait until the server has read what this cluster has sent to it. 0 or what mailbox_wait says. */
+static long
+server_await(const struct service_kind *kind)
+{
+	long out = kmailbox_open(kind->cluster, kind->port), wrong;
+
+	if (out < 0)
+		return out;
+	wrong = kmailbox_wait((int)out, ANY_SOURCE_CLUSTER, FOREVER);
+	khandle_close((int)out);
+	return wrong;
+}
+
+/*
+ * A channel ends at once where nobody has the server's port: its cluster may have begun later than
+ * this one. The message that names the channel waits there, so that the server is known to be there
+ * when it has read it.
+ */
 int
 process_open(struct channel *ch, int cluster, int bit)
 {
 	const struct service_kind kind = {.magic = PROCESS_MAGIC, .message = PROCESS_MESSAGE,
 		.cluster = cluster, .port = PROCESS_PORT, .pages = PROCESS_PAGES};
+	int result = service_open(ch, &kind, bit);
 
-	return service_open(ch, &kind, bit);
+	if (result == -E_PIPE && server_await(&kind) >= 0)
+		result = service_open(ch, &kind, bit);
+	return result;
 }
 
 /* What comes and is no answer (PROCESS_TOLD) is left out. Bytes of the second part, or an error. */
