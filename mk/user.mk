@@ -66,7 +66,10 @@ MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC)) $(patsubst $(GEN)/%,$(U)/gen/%.o,$(
 MPI_REST := $(if $(MPI_SRC),$(LIB)/libmpi_missing.a)
 MPI_REST_OBJ := $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_MISSING))
 MPI_INC := $(wildcard mpi/include)
-U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG))
+# Each cluster has both, which share 2 MB with its ranks on the smallest machines.
+U_SMALL_riscv64 := servers/proc/% user/personality/%
+u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),-Os)
+U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALL_$(PORT)))
 
 $(U)/base/%.o: base/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
@@ -79,7 +82,7 @@ $(U)/user/libc/%.o: user/libc/% $(U_FLAGS_FILE) | $(PREPARE)
 $(U)/user/%.o: user/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) $(call u_size,$<) $(U_FREE) -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
 $(U)/gen/mpi/%.o: $(GEN)/mpi/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
@@ -91,7 +94,7 @@ $(U)/gen/%.o: $(GEN)/% $(U_FLAGS_FILE) | $(PREPARE)
 $(U)/servers/%.o: servers/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/server -Iuser/include -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) $(call u_size,$<) $(U_FREE) -I$(VIEW)/server -Iuser/include -c -o $@ $<
 $(U)/mpi/%.o: mpi/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)

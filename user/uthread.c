@@ -335,6 +335,9 @@ uthreads_run(void (*main)(void *arg), void *arg, unsigned max, uint64_t quantum_
 		set.first = NULL;
 		uthread_switch(&set.outside, first->sp);
 		alarm(0, bit, 0);
+		/* it may have rung between its two calls */
+		if (UTHREAD_STOPS && quantum_ns != 0)
+			kthread_sleep(1u << bit, 1);
 	}
 	kcluster_info(&info);
 	kpage_unmap(SELF, (unsigned long)at, (int)(bytes / info.page_bytes));

@@ -258,11 +258,12 @@ serve_poll(struct serving *s, struct description *d)
 		return -E_INVAL;
 	s->reply->value = p == NULL ? asked :
 		pipe_poll(p, end_of(d)) & (asked | FILE_POLL_HUNG_UP | FILE_POLL_BROKEN);
-	if (s->reply->value == 0 && s->r->more == FILE_WATCH && p != NULL) {
+	if (s->reply->value != 0 || p == NULL)
+		return 0;
+	if (d->object == PIPE_INPUT)
+		input_want(1);		/* also if nobody waits: who looks again may find it */
+	if (s->r->more == FILE_WATCH)
 		pipe_watch(p, end_of(d), s->client);
-		if (d->object == PIPE_INPUT)
-			input_want(1);
-	}
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 #include <atoll/startup.h>
 #include <servers/name/table.h>
 
-#define PENDING_MAX 256
+#define PENDING_MAX 64
 
 struct pending {
 	int id;			/* output mailbox; negative: free */

@@ -21,7 +21,8 @@
 /* What etc/job says and where that puts the ranks. Every agent computes the same. */
 struct job_plan {
 	struct job job;
-	struct placement place[JOB_RANKS_MAX];
+	struct placement *place;	/* of each rank */
+	uint32_t room;			/* for so many: as the largest job needed so far */
 	uint32_t counts[CLUSTERS_MAX];
 };
 

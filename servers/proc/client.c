@@ -168,9 +168,8 @@ process_kill(struct channel *ch, int pid, int sig, uint32_t flags)
 	const struct process_request q = {.op = PROCESS_KILL, .pid = pid, .status = sig,
 		.flags = flags};
 	struct process_reply r;
-	int result = process_ask(ch, &q, &r, NULL);
 
-	return result < 0 ? result : 0;
+	return process_ask(ch, &q, &r, NULL);
 }
 
 int

@@ -225,8 +225,9 @@ int process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status
 
 /*
  * Send a signal to a process of that cluster; with PROCESS_DEFAULT what it says about that does not
- * matter. 0; -E_INVAL: no signal; -E_SRCH: there is none; -E_ACCES: it is of another job, or the
- * job's part, which only its own end ends unless it has a handler; or what service_call says.
+ * matter. 0, or the own pid: who asks is of the group, too, and nothing was sent to it; -E_INVAL:
+ * no signal; -E_SRCH: there is none; -E_ACCES: it is of another job, or the job's part, which only
+ * its own end ends unless it has a handler; or what service_call says.
  */
 int process_kill(struct channel *ch, int pid, int sig, uint32_t flags);
 

@@ -39,6 +39,24 @@ job_ports(const struct cluster_info *here)
 	return ports > BASE_PORT ? ports - BASE_PORT : 0;
 }
 
+/* A table for the largest of jobs would take 32 KB of each cluster. */
+static int
+make_room(struct job_plan *p)
+{
+	uint64_t addr;
+	long wrong;
+
+	if (p->room >= p->job.ranks)
+		return 0;
+	wrong = kmem_alloc(SELF, p->job.ranks * sizeof(p->place[0]), PAGE_READ | PAGE_WRITE,
+		&addr);
+	if (wrong != 0)
+		return (int)wrong;
+	p->place = (struct placement *)(uintptr_t)addr;
+	p->room = p->job.ranks;
+	return 0;
+}
+
 int
 job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_loud)
 {
@@ -51,10 +69,13 @@ job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_loud)
 	q.policy = p->job.policy;
 	for (uint32_t c = 0; c < here->clusters; c++)
 		q.cores[c] = job_cores(&p->job, here, c);
-	result = place_ranks(&q, p->place, p->counts);
+	result = make_room(p);
+	if (result == 0)
+		result = place_ranks(&q, p->place, p->counts);
 	if (result != 0 && is_loud)
 		console_print("atoll: cannot place %u ranks: %s\n", q.ranks,
 		    result == -E_NOSPC ? "the machine has too few ports" :
+		    result == -E_NOMEM ? "out of memory" :
 		    "no cluster takes ranks");
 	return result;
 }

@@ -359,9 +359,12 @@ serve_wait(const struct asked *s, struct process_reply *r)
 	return result < 0 ? result : 0;
 }
 
-/* All of a group, or with -1 all processes but who asks; the group 0 is the asker's. */
+/*
+ * All of a group, or with -1 all processes, but who asks; the group 0 is the asker's. Who asks and
+ * is of the group is told so by the answer: it sends the signal to itself, before its call ends.
+ */
 static int
-serve_kill_group(const struct asked *s, const struct signal_note *note)
+serve_kill_group(const struct asked *s, const struct signal_note *note, struct process_reply *r)
 {
 	struct family *f = &agent->family;
 	int32_t group = s->q.pid == 0 && s->member != NULL ? s->member->group : -s->q.pid;
@@ -372,19 +375,22 @@ serve_kill_group(const struct asked *s, const struct signal_note *note)
 
 		if (m->state != MEMBER_RUNS || !is_meant || m->job != job_of(s))
 			continue;
-		result = s->q.status == 0 ? 0 : signals_send(m, s->q.status, false, note);
+		if (m == s->member)
+			r->pid = m->pid;
+		result = s->q.status == 0 || m == s->member ? 0 :
+			signals_send(m, s->q.status, false, note);
 	}
 	return result;
 }
 
 static int
-serve_kill(const struct asked *s)
+serve_kill(const struct asked *s, struct process_reply *r)
 {
 	struct member *m = family_by_pid(&agent->family, s->q.pid);
 	const struct signal_note note = {.pid = s->member != NULL ? s->member->pid : 0};
 
 	if (s->q.pid <= 0)
-		return serve_kill_group(s, &note);
+		return serve_kill_group(s, &note, r);
 	if (m == NULL)
 		return -E_SRCH;
 	if (m->job != job_of(s))
@@ -482,7 +488,7 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 	case PROCESS_SPAWN: return serve_spawn_once(s, r);
 	case PROCESS_BRING: return serve_bring(s, r);
 	case PROCESS_WAIT: return serve_wait(s, r);
-	case PROCESS_KILL: return serve_kill(s);
+	case PROCESS_KILL: return serve_kill(s, r);
 	case PROCESS_LIST: return serve_list(s, r, name);
 	case PROCESS_FORK: return serve_fork(s, r);
 	case PROCESS_START: return serve_start(s, r);

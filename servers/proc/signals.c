@@ -103,10 +103,13 @@ signals_tell(uint32_t client, void *message)
 	struct member *m = told_by(client);
 
 	if (m != NULL && m->pending != 0) {
-		uint32_t sig = (uint32_t)__builtin_ctzll(m->pending) + 1;
-		struct signal_note note = note_take(m, sig);
+		uint32_t sig = 1;
+		struct signal_note note;
 
-		m->pending &= m->pending - 1;
+		while ((m->pending & PROCESS_SIGNAL(sig)) == 0)
+			sig++;
+		note = note_take(m, sig);
+		m->pending &= ~PROCESS_SIGNAL(sig);
 		r.signal |= sig;
 		r.pid = note.pid;
 		r.status = note.status;

@@ -87,6 +87,11 @@ own(void)
 		expect(setpgid(0, 0), 0, "its own");
 		expect(getpgrp() == getpid() && getpgid(0) == getpid(), 1, "its own now");
 		expect(setsid() == -1 && errno == EPERM, 1, "it leads a group");
+		for (int i = 1; i <= 200; i++) {
+			expect(kill(0, SIGUSR1), 0, "the own group, alone");
+			expect(count, i, "before the call ends");
+		}
+		count = 0;
 		pipe(ends);
 		pid = fork();
 		if (pid == 0) {
@@ -136,7 +141,10 @@ programs(const char *path)
 	printf("programs\n");
 }
 
-/* A child that stops itself, is looked for, and goes on. */
+/*
+ * A child that stops itself, is looked for, and goes on. It has a group of its own: in one of which
+ * no parent is in the session, as that of this program may be, SIGTSTP stops nobody.
+ */
 static void
 stops(int sig)
 {
@@ -151,6 +159,7 @@ stops(int sig)
 	sigprocmask(SIG_BLOCK, &one, &old);
 	pid = fork();
 	if (pid == 0) {
+		setpgid(0, 0);
 		signal(SIGCONT, on_signal);
 		count = 0;
 		raise(sig);
@@ -167,6 +176,7 @@ stops(int sig)
 	expect(waitpid(pid, &status, WUNTRACED) == pid && WEXITSTATUS(status) == 12, 1, "its end");
 	pid = fork();
 	if (pid == 0) {
+		setpgid(0, 0);
 		raise(sig);
 		_exit(1);
 	}

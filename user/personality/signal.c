@@ -209,8 +209,12 @@ sent(const struct handler_event *c, unsigned long nr)
 
 	if (sig < 0 || sig > PROCESS_SIGNALS)
 		return -E_INVAL;
-	if (nr == SYS_kill && to != personality_info.pid)
-		return process_kill_call(to, sig, 0);
+	if (nr == SYS_kill && to != personality_info.pid) {
+		long result = process_kill_call(to, sig, 0);
+
+		if (result <= 0)
+			return result;
+	}
 	if (sig == SIGKILL)
 		signal_end(c, sig);
 	if (nr != SYS_kill)
