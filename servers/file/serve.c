@@ -256,13 +256,12 @@ serve_poll(struct serving *s, struct description *d)
 
 	if ((asked & ~(uint32_t)(FILE_POLL_READ | FILE_POLL_WRITE)) != 0 || s->r->more > FILE_WATCH)
 		return -E_INVAL;
+	/* also if nobody waits: who looks again may find it */
+	if (p != NULL && d->object == PIPE_INPUT && pipe_poll(p, PIPE_READ) == 0)
+		input_want(1);
 	s->reply->value = p == NULL ? asked :
 		pipe_poll(p, end_of(d)) & (asked | FILE_POLL_HUNG_UP | FILE_POLL_BROKEN);
-	if (s->reply->value != 0 || p == NULL)
-		return 0;
-	if (d->object == PIPE_INPUT)
-		input_want(1);		/* also if nobody waits: who looks again may find it */
-	if (s->r->more == FILE_WATCH)
+	if (s->reply->value == 0 && s->r->more == FILE_WATCH && p != NULL)
 		pipe_watch(p, end_of(d), s->client);
 	return 0;
 }

@@ -53,13 +53,20 @@ answer_receive(struct channel *ch, struct process_reply *r, struct service_part 
 	return result;
 }
 
+static int
+request_send(struct channel *ch, const struct process_request *q)
+{
+	const struct service_part request[2] = {{(void *)(uintptr_t)q, sizeof(*q)}, {NULL, 0}};
+
+	return service_send(ch, request);
+}
+
 /* The result, and the bytes behind the answer; 0 of them unless `name` has room for them. */
 static int
 process_ask(struct channel *ch, const struct process_request *q, struct process_reply *r,
 	char *name)
 {
-	const struct service_part request[2] = {{(void *)(uintptr_t)q, sizeof(*q)}, {NULL, 0}};
-	int result = service_send(ch, request);
+	int result = request_send(ch, q);
 
 	if (result == 0)
 		result = answer_receive(ch, r, (struct service_part){name,
@@ -195,9 +202,8 @@ int
 process_catch(struct channel *ch, uint64_t told)
 {
 	const struct process_request q = {.op = PROCESS_CATCH, .told = told};
-	const struct service_part request[2] = {{(void *)(uintptr_t)&q, sizeof(q)}, {NULL, 0}};
 
-	return service_send(ch, request);
+	return request_send(ch, &q);
 }
 
 int
@@ -293,9 +299,8 @@ int
 process_wait_ask(struct channel *ch, int pid)
 {
 	const struct process_request q = {.op = PROCESS_WAIT, .pid = pid};
-	const struct service_part request[2] = {{(void *)(uintptr_t)&q, sizeof(q)}, {NULL, 0}};
 
-	return service_send(ch, request);
+	return request_send(ch, &q);
 }
 
 int
