@@ -3,7 +3,8 @@
  * Descriptions of open files: offsets, appending, modes, places in a directory.
  *
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * servers/file/offer.c servers/file/pipe.c servers/file/token.c base/str.c
+ * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c
+ * servers/file/token.c base/str.c
  */
 #include <servers/file/test_ask.h>
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pipes: see tree.h. A pipe has no block until something is written; then it keeps one, so that
- * short messages cost no new ones. Writers are told when there is room for the longest message.
+ * Pipes: see tree.h. Writers are told when there is room for what is written in one piece.
  */
 #include <abi/errors.h>
 #include <base/str.h>
 #include <servers/file/tree.h>
-
-#define LONGEST ((uint32_t)FILE_DATA_MAX)
 
 static struct pipe *
 pipe_find_free(struct tree *t)
@@ -81,18 +78,19 @@ pipes_forget(struct tree *t, uint32_t client)
 			p->maker = CLIENTS_MAX;
 	}
 	t->pipes_of[client] = 0;
+	bytes_drop(t, &t->staged[client]);
+	bytes_drop(t, &t->rest[client]);
 }
 
 uint32_t
 pipe_poll(const struct pipe *p, enum pipe_end end)
 {
 	if (end == PIPE_READ)
-		return (p->count > 0 || p->is_over || p->ends[PIPE_WRITE] == 0 ?
-				FILE_POLL_READ : 0) |
+		return (p->bytes.count > 0 || p->is_over ? FILE_POLL_READ : 0) |
 			(p->ends[PIPE_WRITE] == 0 ? FILE_POLL_HUNG_UP : 0);
 	if (p->ends[PIPE_READ] == 0)
 		return FILE_POLL_WRITE | FILE_POLL_BROKEN;
-	return p->count + LONGEST <= PIPE_BYTES ? FILE_POLL_WRITE : 0;
+	return p->bytes.count + FILE_PIECE_MAX <= PIPE_BYTES ? FILE_POLL_WRITE : 0;
 }
 
 void
@@ -103,7 +101,7 @@ pipe_end_close(struct tree *t, struct pipe *p, enum pipe_end end)
 	tell_watchers(p, end == PIPE_READ ? PIPE_WRITE : PIPE_READ);
 	if (p->ends[PIPE_READ] > 0 || p->ends[PIPE_WRITE] > 0)
 		return;
-	chain_free(t, p->first);
+	bytes_drop(t, &p->bytes);
 	if (p->maker < CLIENTS_MAX)
 		t->pipes_of[p->maker]--;
 	*p = (struct pipe){.maker = CLIENTS_MAX};
@@ -111,95 +109,60 @@ pipe_end_close(struct tree *t, struct pipe *p, enum pipe_end end)
 
 /* --- bytes --- */
 
-/* The first block has been read; the only one stays, and is begun anew. */
-static void
-first_end(struct tree *t, struct pipe *p)
-{
-	struct block *b = p->first;
-
-	p->begin = 0;
-	if (b == p->last) {
-		p->end = 0;
-		return;
-	}
-	p->first = b->next;
-	b->next = NULL;
-	chain_free(t, b);
-}
-
 long
-pipe_read(struct tree *t, struct pipe *p, void *to, uint32_t len)
+pipe_read(struct tree *t, struct pipe *p, uint32_t client, struct pipe_taken *what)
 {
-	uint32_t done = 0;
+	uint32_t count = p->bytes.count, done;
 
-	if (p->count == 0 && len > 0 && p->is_over) {
+	what->rest = 0;
+	if (count == 0 && what->len > 0 && p->is_over) {
 		p->is_over = false;
 		return 0;
 	}
-	if (p->count == 0 && len > 0)
+	if (count == 0 && what->len > 0)
 		return p->ends[PIPE_WRITE] == 0 ? 0 : -FILE_LATER;
-	while (done < len && p->count > 0) {
-		uint32_t end = p->first == p->last ? p->end : BLOCK_DATA;
-		uint32_t n = end - p->begin < len - done ? end - p->begin : len - done;
+	done = bytes_take(t, &p->bytes, what->to, what->len);
+	if (done == what->len && count - done > 0) {
+		uint32_t more = count - done < what->more ? count - done : what->more;
 
-		memcpy((char *)to + done, p->first->data + p->begin, n);
-		done += n;
-		p->begin += n;
-		p->count -= n;
-		if (p->begin == end)
-			first_end(t, p);
+		/* without memory the client gets it with its next read */
+		if (bytes_move(t, &p->bytes, &t->rest[client], more))
+			what->rest = more;
 	}
-	if (p->count + LONGEST <= PIPE_BYTES)
+	if (p->bytes.count + FILE_PIECE_MAX <= PIPE_BYTES)
 		tell_watchers(p, PIPE_WRITE);
 	return done;
 }
 
-/* Blocks for so many bytes more: one at most, for they are not longer. */
-static bool
-has_blocks(struct tree *t, struct pipe *p, uint32_t len)
+/* Bytes that a client has staged, and others behind them. -E_NOMEM: none went in. */
+static long
+put_all(struct tree *t, struct bytes *to, struct bytes *staged, struct pipe_put what)
 {
-	struct block *b;
+	uint32_t count = staged->count + what.len;
 
-	if (p->first != NULL && len <= BLOCK_DATA - p->end)
-		return true;
-	b = block_take(t);
-	if (b == NULL)
-		return false;
-	if (p->first == NULL)
-		p->first = p->last = b;
-	else
-		p->last->next = b;
-	return true;
+	if (staged->count == 0)
+		return bytes_put(t, to, what.from, what.len) ? (long)count : -E_NOMEM;
+	if (!bytes_put(t, staged, what.from, what.len) || !bytes_move(t, staged, to, count))
+		return -E_NOMEM;
+	return count;
 }
 
 long
-pipe_write(struct tree *t, struct pipe *p, const void *from, uint32_t len)
+pipe_write(struct tree *t, struct pipe *p, uint32_t client, struct pipe_put what)
 {
-	uint32_t done = 0;
+	struct bytes *staged = &t->staged[client];
+	long count;
 
 	if (p->ends[PIPE_READ] == 0)
 		return -E_PIPE;
-	if (len > PIPE_BYTES - p->count)
+	if (staged->count + what.len > PIPE_BYTES - p->bytes.count)
 		return -FILE_LATER;
-	if (len > 0 && !has_blocks(t, p, len))
-		return p->count > 0 ? -FILE_LATER : -E_NOMEM;
-	while (done < len) {
-		uint32_t n;
-
-		if (p->end == BLOCK_DATA) {
-			p->last = p->last->next;
-			p->end = 0;
-		}
-		n = (uint32_t)BLOCK_DATA - p->end < len - done ? (uint32_t)BLOCK_DATA - p->end :
-			len - done;
-		memcpy(p->last->data + p->end, (const char *)from + done, n);
-		p->end += n;
-		p->count += n;
-		done += n;
-	}
-	if (len > 0)
+	count = put_all(t, &p->bytes, staged, what);
+	if (count < 0)
+		return p->bytes.count > 0 ? -FILE_LATER : count;
+	if (count > 0)
 		tell_watchers(p, PIPE_READ);
-	return done;
+	return count;
 }
 
 /* --- what the machine is given to read --- */
@@ -222,16 +185,12 @@ input_give(struct tree *t, const void *from, uint32_t len)
 {
 	struct pipe *p = &t->pipe[PIPE_INPUT];
 
-	/* pipe_write takes a message at a time, and wants a reader */
-	p->ends[PIPE_READ]++;
-	for (uint32_t done = 0; done < len;) {
-		uint32_t n = len - done < LONGEST ? len - done : LONGEST;
-
-		if (pipe_write(t, p, (const char *)from + done, n) < 0)
+	/* as much as there is memory for */
+	for (uint32_t done = 0, n; done < len; done += n) {
+		n = len - done < FILE_PIECE_MAX ? len - done : FILE_PIECE_MAX;
+		if (!bytes_put(t, &p->bytes, (const char *)from + done, n))
 			break;
-		done += n;
 	}
-	p->ends[PIPE_READ]--;
 	p->is_over = len == 0;
 	tell_watchers(p, PIPE_READ);
 }

@@ -4,7 +4,8 @@
  * random beside a naive model.
  *
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * servers/file/offer.c servers/file/pipe.c servers/file/token.c base/str.c
+ * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c
+ * servers/file/token.c base/str.c
  */
 #include <servers/file/test_ask.h>
 
@@ -101,8 +102,58 @@ TEST(who_waits_is_told_once)
 	expect_eq(on(FILE_CLOSE, 1, ends[1], 0, 0).error, 0);
 	expect_eq(told[2], 2);
 	expect_eq(taken(2, ends[0], 3), 0);
-	expect_eq(polled(2, ends[0], 0), FILE_POLL_READ | FILE_POLL_HUNG_UP);
+	expect_eq(polled(2, ends[0], 0), FILE_POLL_HUNG_UP);
 	expect_sound();
+}
+
+/* Several messages are one write, and an answer has a rest; both end with their client. */
+TEST(bytes_of_several_messages_are_in_one_piece)
+{
+	static char text[FILE_DATA_MAX];
+	struct file_reply r;
+
+	begin();
+	expect_eq(new_pipe(1, 0), 0);
+	ends[1] = passed(1, ends[1], 2);
+	memset(text, 'a', sizeof(text));
+	for (int i = 0; i < 2; i++)
+		expect_eq(asked(2, (struct file_request){.op = FILE_STAGE, .arg = sizeof(text)},
+			text, sizeof(text)).error, 0);
+	expect_sound();
+	expect_eq(taken(1, ends[0], 1), -FILE_LATER);
+	expect_eq(written(2, ends[1], "bc", 2), 2 * (long)FILE_DATA_MAX + 2);
+	expect_eq(told[1], 1);
+	expect_sound();
+	r = on(FILE_READ, 1, ends[0], 10, FILE_DATA_MAX + 100);
+	expect(r.count == 10 && r.more == FILE_DATA_MAX + 100);
+	expect_sound();
+	r = on(FILE_REST, 1, 0, FILE_DATA_MAX, 0);
+	expect(r.count == FILE_DATA_MAX && r.more == 100);
+	expect_eq(on(FILE_REST, 1, 0, 100, 0).count, 100);
+	expect_eq(on(FILE_REST, 1, 0, 100, 0).count, 0);
+	r = on(FILE_READ, 1, ends[0], FILE_DATA_MAX - 110, 8);
+	expect(r.count == FILE_DATA_MAX - 110 && r.more == 2);
+	expect_eq(on(FILE_REST, 1, 0, 9, 0).count, 2);
+	expect(memcmp(answer.data, "bc", 2) == 0);
+	/* what is not asked for at once is gone, and so is what is not written at once */
+	written(2, ends[1], "0123", 4);
+	expect_eq(on(FILE_READ, 1, ends[0], 1, 3).more, 3);
+	expect_eq(polled(1, ends[0], 0), 0);
+	expect_eq(on(FILE_REST, 1, 0, 9, 0).count, 0);
+	asked(2, (struct file_request){.op = FILE_STAGE, .arg = 5}, text, 5);
+	expect_eq(written(2, 999, "x", 1), -E_BADF);
+	expect_eq(written(2, ends[1], "x", 1), 1);
+	asked(2, (struct file_request){.op = FILE_STAGE, .arg = 5}, text, 5);
+	on(FILE_READ, 1, ends[0], 1, 0);
+	file_forget(&t, 2);
+	expect_sound();
+	for (int i = 0; i < STAGED_MAX / (int)FILE_DATA_MAX; i++)
+		expect_eq(asked(3, (struct file_request){.op = FILE_STAGE, .arg = sizeof(text)},
+			text, sizeof(text)).error, 0);
+	expect_eq(asked(3, (struct file_request){.op = FILE_STAGE, .arg = sizeof(text)}, text,
+		sizeof(text)).error, -FILE_EMSGSIZE);
+	file_forget(&t, 1);
+	expect_eq(free_blocks(), BLOCKS);
 }
 
 TEST(a_full_pipe_takes_a_message_whole_or_not)
@@ -119,7 +170,8 @@ TEST(a_full_pipe_takes_a_message_whole_or_not)
 	expect_eq(written(1, ends[1], text, 10), 10);
 	expect_eq(taken(1, ends[0], 10), 10);
 	expect_eq(told[1], 0);
-	expect_eq(taken(1, ends[0], FILE_DATA_MAX), (long)FILE_DATA_MAX);
+	for (n = 0; n * FILE_DATA_MAX < FILE_PIECE_MAX; n++)
+		expect_eq(taken(1, ends[0], FILE_DATA_MAX), (long)FILE_DATA_MAX);
 	expect_eq(told[1], 1);
 	expect_eq(polled(1, ends[1], 0), FILE_POLL_WRITE);
 	expect_eq(written(1, ends[1], text, sizeof(text)), (long)FILE_DATA_MAX);
@@ -248,16 +300,27 @@ model_close(struct model *m, int end, int c)
 	m->is_there = has_end(m, 0) || has_end(m, 1);
 }
 
+/* In as many messages as it takes. */
+static long
+staged_write(uint32_t c, uint32_t handle, const unsigned char *text, uint32_t len)
+{
+	for (; len > FILE_DATA_MAX; len -= FILE_DATA_MAX, text += FILE_DATA_MAX)
+		expect_eq(asked(c, (struct file_request){.op = FILE_STAGE, .arg = FILE_DATA_MAX},
+			text, FILE_DATA_MAX).error, 0);
+	return written(c, handle, text, len);
+}
+
 static void
 try_write(struct model *m, int c, uint32_t len, uint64_t *state)
 {
-	unsigned char text[FILE_DATA_MAX], *to = held[m - model];
+	unsigned char text[FILE_PIECE_MAX], *to = held[m - model];
 	uint32_t count = m->last - m->first;
 	long got;
 
+	len = next(state) % 4 == 0 && len > 40 ? len * FILE_PIECE_MAX / FILE_DATA_MAX : len;
 	for (uint32_t i = 0; i < len; i++)
 		text[i] = (unsigned char)next(state);
-	got = written((uint32_t)c, m->handle[1][c], text, len);
+	got = staged_write((uint32_t)c, m->handle[1][c], text, len);
 	if (!has_end(m, 0)) {
 		expect_eq(got, -E_PIPE);
 	} else if (count + len > PIPE_BYTES) {
@@ -272,11 +335,32 @@ try_write(struct model *m, int c, uint32_t len, uint64_t *state)
 	}
 }
 
+/* With a rest. */
+static long
+long_read(uint32_t c, uint32_t handle, unsigned char *to, uint32_t len)
+{
+	uint32_t first = len < FILE_DATA_MAX ? len : len / 2;
+	struct file_reply r = on(FILE_READ, c, handle, first, len - first);
+	uint32_t done = r.error == 0 ? r.count : 0, more = r.error == 0 ? r.more : 0;
+
+	memcpy(to, answer.data, done);
+	while (more > 0) {
+		struct file_reply rest = on(FILE_REST, c, 0, 700, 0);
+
+		memcpy(to + done, answer.data, rest.count);
+		done += rest.count;
+		expect_eq(rest.more, more - rest.count);
+		more = rest.more;
+	}
+	return r.error != 0 ? r.error : (long)done;
+}
+
 static void
 try_read(struct model *m, int c, uint32_t len)
 {
+	static unsigned char text[2 * FILE_DATA_MAX];
 	uint32_t count = m->last - m->first;
-	long got = taken((uint32_t)c, m->handle[0][c], len);
+	long got = long_read((uint32_t)c, m->handle[0][c], text, len);
 
 	if (count == 0 && has_end(m, 1) && len > 0) {
 		expect_eq(got, -FILE_LATER);
@@ -284,9 +368,9 @@ try_read(struct model *m, int c, uint32_t len)
 		return;
 	}
 	expect_eq(got, len < count ? len : count);
-	expect(memcmp(answer.data, held[m - model] + m->first, (size_t)got) == 0);
+	expect(memcmp(text, held[m - model] + m->first, (size_t)got) == 0);
 	m->first += (uint32_t)got;
-	if (m->last - m->first + FILE_DATA_MAX <= PIPE_BYTES && (count > 0 || len == 0))
+	if (m->last - m->first + FILE_PIECE_MAX <= PIPE_BYTES && (count > 0 || len == 0))
 		model_tell(m, 1);
 	if (m->last > HELD / 2) {
 		memmove(held[m - model], held[m - model] + m->first, m->last - m->first);
@@ -334,7 +418,7 @@ step(struct model *m, uint64_t *state)
 	} else if (end == 1) {
 		try_write(m, c, len, state);
 	} else {
-		try_read(m, c, len);
+		try_read(m, c, len > 40 && next(state) % 2 == 0 ? 2 * len : len);
 	}
 }
 
@@ -398,6 +482,7 @@ int
 main(void)
 {
 	RUN(who_waits_is_told_once);
+	RUN(bytes_of_several_messages_are_in_one_piece);
 	RUN(a_full_pipe_takes_a_message_whole_or_not);
 	RUN(who_does_not_block_is_not_told);
 	RUN(death_closes_ends_and_tells_the_other_side);

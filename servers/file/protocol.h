@@ -10,7 +10,9 @@
  *
  * Bytes that need several messages are moved at one place all the same: the first request says how
  * many more are to follow, the offset moves over all of them, and the rest is moved with the offset
- * given. Whoever moves fewer in the end sets the offset back.
+ * given. Whoever moves fewer in the end sets the offset back. Into a pipe go those that were staged
+ * (FILE_STAGE) together with those of the write; out of it come as many as there are, of which the
+ * first are in the answer, and the rest is asked for (FILE_REST).
  */
 #ifndef SERVERS_FILE_PROTOCOL_H
 #define SERVERS_FILE_PROTOCOL_H
@@ -24,6 +26,7 @@
 #define FILE_PAGES 1			/* of a channel: one request and one answer lie in it */
 #define FILE_MESSAGE 1912		/* what has room in half a page */
 #define FILE_DATA_MAX (FILE_MESSAGE - FILE_HEAD)	/* bytes of a file in one message */
+#define FILE_PIECE_MAX 4096		/* of a pipe that are written in one piece */
 #define FILE_PATH_MAX 96		/* with its zero byte, or two with theirs */
 /* a struct service_kind */
 #define FILE_SERVICE {.magic = FILE_MAGIC, .message = FILE_MESSAGE, .cluster = FILE_CLUSTER, \
@@ -39,6 +42,7 @@
 #define FILE_ESPIPE 29
 #define FILE_ENAMETOOLONG 36
 #define FILE_ENOTEMPTY 39
+#define FILE_EMSGSIZE 90
 /* not Linux's: it would have to wait, and will be told when it is worth asking again */
 #define FILE_LATER 512
 
@@ -101,6 +105,16 @@ enum file_op {
 	FILE_SET_MODE = 21,	/* handle, arg: bits */
 	/* nothing -> handle of what the machine is given to read: a pipe that nobody can write */
 	FILE_INPUT = 22,
+	/*
+	 * arg: bytes, and as many -> nothing: if the client's next request is a write to a pipe, it
+	 * takes them, too, before its own, all in one piece; if it is none, they are gone
+	 */
+	FILE_STAGE = 23,
+	/*
+	 * arg: bytes -> count and as many bytes, more: what the request before, a FILE_READ of a
+	 * pipe or FILE_REST, has left
+	 */
+	FILE_REST = 24,
 };
 
 /* FILE_STAT: it is what the boot archive has under that name below files/ */

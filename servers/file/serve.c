@@ -16,7 +16,7 @@ struct serving {
 	struct tree *t;
 	uint32_t client;
 	const struct file_request *r;
-	const void *data;		/* FILE_WRITE, FILE_OFFER */
+	const void *data;		/* FILE_WRITE, FILE_STAGE, FILE_OFFER */
 	struct file_reply *reply;
 	void *out;		/* FILE_DATA_MAX bytes behind the answer's head, on a word */
 	uint32_t out_bytes;		/* of them that are used */
@@ -211,14 +211,15 @@ serve_pipe(struct serving *s, struct description *d)
 {
 	struct pipe *p = &s->t->pipe[d->object];
 	const struct file_request *r = s->r;
+	struct pipe_taken taken = {.to = s->out, .len = r->arg, .more = r->more};
 	long count;
 
 	if (r->offset != FILE_AT_OFFSET)
 		return -FILE_ESPIPE;
 	if (r->arg > FILE_DATA_MAX)
 		return -E_INVAL;
-	count = r->op == FILE_READ ? pipe_read(s->t, p, s->out, r->arg) :
-		pipe_write(s->t, p, s->data, r->arg);
+	count = r->op == FILE_READ ? pipe_read(s->t, p, s->client, &taken) :
+		pipe_write(s->t, p, s->client, (struct pipe_put){s->data, r->arg});
 	if (count == -FILE_LATER && d->object == PIPE_INPUT)
 		input_want(r->more < PIPE_BYTES - r->arg ? r->arg + r->more : PIPE_BYTES);
 	if (count == -FILE_LATER && (d->flags & FILE_NONBLOCK) != 0)
@@ -228,8 +229,38 @@ serve_pipe(struct serving *s, struct description *d)
 	if (count < 0)
 		return (int)count;
 	s->reply->count = (uint32_t)count;
+	s->reply->more = taken.rest;
 	if (r->op == FILE_READ)
 		s->out_bytes = (uint32_t)count;
+	return 0;
+}
+
+/* What the client's next write takes together with its own bytes. */
+static int
+serve_stage(struct serving *s)
+{
+	struct bytes *b = &s->t->staged[s->client];
+	int wrong = s->r->arg > FILE_DATA_MAX ? -E_INVAL :
+		b->count + s->r->arg > STAGED_MAX ? -FILE_EMSGSIZE :
+		bytes_put(s->t, b, s->data, s->r->arg) ? 0 : -E_NOMEM;
+
+	if (wrong != 0)
+		bytes_drop(s->t, b);
+	return wrong;
+}
+
+/* What of its last read had no room in the answer. */
+static int
+serve_rest(struct serving *s)
+{
+	struct bytes *b = &s->t->rest[s->client];
+
+	if (s->r->arg > FILE_DATA_MAX)
+		return -E_INVAL;
+	s->out_bytes = s->reply->count = bytes_take(s->t, b, s->out, s->r->arg);
+	s->reply->more = b->count;
+	if (b->count == 0)
+		bytes_drop(s->t, b);
 	return 0;
 }
 
@@ -436,6 +467,8 @@ serve_new_pipe(struct serving *s)
 static int
 serve(struct serving *s)
 {
+	if (s->r->op != FILE_REST)
+		bytes_drop(s->t, &s->t->rest[s->client]);
 	switch (s->r->op) {
 	case FILE_OPEN: return serve_open(s);
 	case FILE_CLOSE:
@@ -458,6 +491,8 @@ serve(struct serving *s)
 	case FILE_INPUT: return input_open(s->t, s->client, &s->reply->handle);
 	case FILE_OFFER: return serve_offer(s);
 	case FILE_CLAIM: return serve_claim(s);
+	case FILE_STAGE: return serve_stage(s);
+	case FILE_REST: return serve_rest(s);
 	case FILE_WITHDRAW: return offer_withdraw(s->t, s->client, s->r->offset);
 	default: return -E_INVAL;
 	}
@@ -476,7 +511,7 @@ request_copy(struct file_request *r, const void *request, uint32_t bytes)
 		return -E_INVAL;
 	memcpy(r, request, FILE_HEAD);
 	path = bytes - (uint32_t)FILE_HEAD;
-	if (r->op == FILE_WRITE)
+	if (r->op == FILE_WRITE || r->op == FILE_STAGE)
 		return r->arg > path ? -E_INVAL : 0;
 	if (r->op == FILE_OFFER)
 		return r->arg > path / sizeof(uint32_t) ? -E_INVAL : 0;
@@ -498,6 +533,8 @@ file_serve(struct tree *t, uint32_t client, const void *request, uint32_t bytes,
 	reply.error = request_copy(&r, request, bytes);
 	if (reply.error == 0)
 		reply.error = serve(&s);
+	if (r.op != FILE_STAGE)
+		bytes_drop(t, &t->staged[client]);
 	memcpy(answer, &reply, sizeof(reply));
 	return (uint32_t)FILE_HEAD + s.out_bytes;
 }

@@ -4,7 +4,8 @@
  * leaves nothing behind.
  *
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * servers/file/offer.c servers/file/pipe.c servers/file/token.c servers/file/proc.c base/str.c
+ * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c
+ * servers/file/token.c servers/file/proc.c base/str.c
  * base/fmt.c base/parse.c
  */
 #include <base/parse.h>

@@ -138,6 +138,22 @@ next(uint64_t *state)
 	return (uint32_t)(*state >> 33);
 }
 
+/* Bytes have as many blocks as they need. How many. */
+static inline int
+sound_blocks(const struct bytes *of)
+{
+	uint32_t bytes = of->end - of->begin;
+	int count = 0;
+
+	for (const struct block *b = of->first; b != NULL; b = b->next) {
+		count++;
+		bytes += b->next != NULL ? BLOCK_DATA : 0;
+		expect(b->next != NULL || b == of->last);
+	}
+	expect_eq(bytes, of->count);
+	return count;
+}
+
 /* Every node hangs on a directory, every handle on a description, no block is lost. */
 static inline void
 expect_sound(void)
@@ -168,20 +184,16 @@ expect_sound(void)
 	ends[PIPE_INPUT][PIPE_WRITE] = 1;
 	for (uint32_t i = 0; i <= PIPE_INPUT; i++) {
 		const struct pipe *p = &t.pipe[i];
-		uint32_t bytes = p->end - p->begin;
 
 		expect(ends[i][0] == p->ends[0] && ends[i][1] == p->ends[1]);
 		if (ends[i][0] + ends[i][1] > 0 && p->maker < CLIENTS_MAX)
 			made[p->maker]++;
-		for (const struct block *b = p->first; b != NULL; b = b->next) {
-			blocks_used++;
-			bytes += b->next != NULL ? BLOCK_DATA : 0;
-			expect(b->next != NULL || b == p->last);
-		}
-		expect_eq(bytes, p->count);
+		blocks_used += sound_blocks(&p->bytes);
 	}
-	for (uint32_t i = 0; i < CLIENTS_MAX; i++)
+	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
 		expect_eq(made[i], t.pipes_of[i]);
+		blocks_used += sound_blocks(&t.staged[i]) + sound_blocks(&t.rest[i]);
+	}
 	for (uint32_t i = 0; i < t.nodes; i++) {
 		const struct node *n = node_of(&t, i);
 

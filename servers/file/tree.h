@@ -29,10 +29,18 @@
 #define BLOCK_BYTES 4096
 #define BLOCK_DATA (BLOCK_BYTES - sizeof(void *))
 #define PIPE_BYTES (4 * BLOCK_DATA)	/* that are in a pipe at most */
+#define STAGED_MAX 65536		/* bytes of a client that its next write takes, too */
 
 struct block {
 	struct block *next;
 	unsigned char data[BLOCK_DATA];
+};
+
+/* Bytes in a chain of blocks: those from `begin` in the first one to `end` in the last one. */
+struct bytes {
+	struct block *first, *last;
+	uint32_t begin, end;
+	uint32_t count;
 };
 
 struct node {
@@ -80,11 +88,8 @@ struct offer {
 
 enum pipe_end { PIPE_READ, PIPE_WRITE };
 
-/* Bytes in a chain of blocks: those from `begin` in the first one to `end` in the last one. */
 struct pipe {
-	struct block *first, *last;
-	uint32_t begin, end;
-	uint32_t count;
+	struct bytes bytes;
 	uint16_t ends[2];		/* descriptions of each end; both 0: free */
 	uint16_t maker;			/* client, or CLIENTS_MAX: it is gone */
 	bool is_over;			/* PIPE_INPUT: the next read of nothing finds the end */
@@ -108,6 +113,9 @@ struct tree {
 	struct tokens tokens;
 	struct pipe pipe[PIPES_MAX + 1];
 	uint16_t pipes_of[CLIENTS_MAX];	/* that it has made */
+	/* of a client: what its next request may take, and what its last one left for FILE_REST */
+	struct bytes staged[CLIENTS_MAX];
+	struct bytes rest[CLIENTS_MAX];
 	uint32_t proc;			/* the node of /proc; 0: there is none */
 	uint32_t shown;			/* nodes there */
 	bool is_showing;		/* one is being made: nobody else may */
@@ -203,18 +211,41 @@ struct block *block_take(struct tree *t);
 void chain_free(struct tree *t, struct block *b);
 
 /*
+ * All of `len` bytes go in, or none: false, the memory ends. Up to `len` go out, how many; from one
+ * to another all that there are, or none.
+ */
+bool bytes_put(struct tree *t, struct bytes *b, const void *from, uint32_t len);
+uint32_t bytes_take(struct tree *t, struct bytes *b, void *to, uint32_t len);
+bool bytes_move(struct tree *t, struct bytes *from, struct bytes *to, uint32_t len);
+void bytes_drop(struct tree *t, struct bytes *b);
+
+/*
  * A pipe, and a handle for each end, with FILE_NONBLOCK or 0. 0; -E_NOSPC: the client has made too
  * many, or all have; -FILE_ENFILE; or as handle_check_room.
  */
 int pipe_make(struct tree *t, uint32_t client, uint32_t flags, struct file_claimed ends[2]);
 
 /*
- * Take up to `len` bytes out, put `len` in, of one message: all or none. Count; -FILE_LATER: there
- * is nothing, or no room for all; -E_PIPE: nobody can read it; -E_NOMEM. A read of 0 bytes is the
- * end of the file, or was asked for.
+ * Take bytes out for a client: up to `len` to `to`, and up to `more` behind them to its rest, *rest
+ * of them. Count of the first; -FILE_LATER: there is nothing. No bytes are the end of the file, or
+ * were asked for.
  */
-long pipe_read(struct tree *t, struct pipe *p, void *to, uint32_t len);
-long pipe_write(struct tree *t, struct pipe *p, const void *from, uint32_t len);
+struct pipe_put {
+	const void *from;
+	uint32_t len;
+};
+struct pipe_taken {
+	void *to;
+	uint32_t len, more;
+	uint32_t rest;
+};
+long pipe_read(struct tree *t, struct pipe *p, uint32_t client, struct pipe_taken *what);
+
+/*
+ * Put in what the client has staged, and `len` bytes behind that: all or none. Count;
+ * -FILE_LATER: there is no room for all; -E_PIPE: nobody can read it; -E_NOMEM.
+ */
+long pipe_write(struct tree *t, struct pipe *p, uint32_t client, struct pipe_put what);
 
 /*
  * PIPE_INPUT: a handle of its end to read, or as handle_check_room. What has come is put in, of

@@ -135,6 +135,7 @@ def programs(port):
         yield "wrong_arguments_as_on_linux", lambda: says_what_linux_says("errnos")
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
         yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
+        yield "pieces_in_pipes_as_on_linux", lambda: says_what_linux_says("pieces")
         yield "process_groups_as_on_linux", lambda: says_what_linux_says("pgroups")
         yield "signals_as_on_linux", lambda: says_what_linux_says("signals")
         yield "who_is_killed_while_it_forks_leaves_nothing", lambda: says_what_linux_says("forkkill")

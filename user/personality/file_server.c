@@ -312,6 +312,81 @@ move_all(struct moving *m)
 	return (long)m->done;
 }
 
+/* --- pipes --- */
+
+int
+files_stage(const char *from, uint64_t len)
+{
+	int result = 0;
+
+	for (uint64_t done = 0, n; done < len && result >= 0; done += n) {
+		struct file_request q = {.op = FILE_STAGE};
+		struct file_reply r;
+
+		n = len - done < FILE_DATA_MAX ? len - done : FILE_DATA_MAX;
+		q.arg = (uint32_t)n;
+		result = call(&q, (struct service_part){(void *)(uintptr_t)(from + done), q.arg},
+			&r, (struct service_part){NULL, 0});
+	}
+	return result < 0 ? result : 0;
+}
+
+long
+files_rest(char *to, uint64_t len)
+{
+	uint64_t done = 0;
+	struct file_reply r = {.more = 1};
+
+	while (done < len && r.more > 0) {
+		struct file_request q = {.op = FILE_REST};
+		int result;
+
+		q.arg = len - done < FILE_DATA_MAX ? (uint32_t)(len - done) : FILE_DATA_MAX;
+		result = call(&q, (struct service_part){NULL, 0}, &r,
+			(struct service_part){to + done, q.arg});
+		if (result < 0 || r.count == 0 || r.count > q.arg)
+			break;
+		done += r.count;
+	}
+	return (long)done;
+}
+
+long
+files_take(const struct opened *o, char *to, uint64_t len)
+{
+	struct file_request q = {.op = FILE_READ, .handle = o->handle, .offset = FILE_AT_OFFSET};
+	struct file_reply r;
+	int result;
+
+	q.arg = len < FILE_DATA_MAX ? (uint32_t)len : FILE_DATA_MAX;
+	q.more = len - q.arg < MOVE_MAX ? (uint32_t)(len - q.arg) : MOVE_MAX;
+	result = call(&q, (struct service_part){NULL, 0}, &r, (struct service_part){to, q.arg});
+	if (result < 0)
+		return result;
+	if (r.count > q.arg)
+		return -E_IO;
+	return r.more == 0 ? (long)r.count :
+		(long)r.count + files_rest(to + r.count, len - r.count);
+}
+
+long
+files_put(const struct opened *o, const char *from, uint64_t len)
+{
+	struct file_request q = {.op = FILE_WRITE, .handle = o->handle, .offset = FILE_AT_OFFSET};
+	uint64_t piece = len < FILE_PIECE_MAX ? len : FILE_PIECE_MAX;
+	uint64_t staged = piece > FILE_DATA_MAX ? piece - FILE_DATA_MAX : 0;
+	struct file_reply r;
+	int result = files_stage(from, staged);
+
+	q.arg = (uint32_t)(piece - staged);
+	if (result == 0)
+		result = call(&q, (struct service_part){(void *)(uintptr_t)(from + staged), q.arg},
+			&r, (struct service_part){NULL, 0});
+	return result < 0 ? result : (long)r.count;
+}
+
+/* --- files --- */
+
 long
 files_read(const struct opened *o, uint64_t offset, char *to, uint64_t len)
 {

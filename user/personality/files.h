@@ -135,6 +135,17 @@ int files_where(uint32_t handle, char *path);
 long files_read(const struct opened *o, uint64_t offset, char *to, uint64_t len);
 long files_write(const struct opened *o, uint64_t offset, const char *from, uint64_t len);
 
+/*
+ * Bytes out of a pipe, as many as there are; and into it, up to FILE_PIECE_MAX in one piece. Count
+ * or a negative error.
+ */
+long files_take(const struct opened *o, char *to, uint64_t len);
+long files_put(const struct opened *o, const char *from, uint64_t len);
+
+/* What the next request is to take (FILE_STAGE); what the last one has left (FILE_REST): count. */
+int files_stage(const char *from, uint64_t len);
+long files_rest(char *to, uint64_t len);
+
 /* Takes the lock: bytes from and to a pipe, as read and write move them. */
 long pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece);
 

@@ -99,7 +99,7 @@ pipe_create(const struct handler_event *c)
 	return attach_pipe(c, end, (int32_t *)arg(c, 0));
 }
 
-/* What one message moves; of a stream, which is the standard input. */
+/* What is moved at once; of a stream, which is the standard input. */
 static long
 move_once(const struct handler_event *c, uint8_t use, char *memory, uint64_t len)
 {
@@ -111,8 +111,7 @@ move_once(const struct handler_event *c, uint8_t use, char *memory, uint64_t len
 		return 0;
 	if (o->kind != OPENED_PIPE)
 		return -E_BADF;
-	return use == OPENED_READ ? files_read(o, FILE_AT_OFFSET, memory, len) :
-		files_write(o, FILE_AT_OFFSET, memory, len);
+	return use == OPENED_READ ? files_take(o, memory, len) : files_put(o, memory, len);
 }
 
 /* 1: it may be worth asking again. */
