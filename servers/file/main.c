@@ -47,6 +47,12 @@ client_tell(uint32_t client)
 	service_tell(&service, client);
 }
 
+uint32_t
+client_cluster(uint32_t client)
+{
+	return (uint32_t)clients[client].from.cluster;
+}
+
 static uint32_t
 answer_nothing(void *of, uint32_t client, void *message)
 {
@@ -124,6 +130,8 @@ server_main(int argc, char **argv)
 	tokens_stir(&tree.tokens, time_now());
 	add_files();
 	tree_make(&tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+	tree_make(&tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
+	tree_make(&tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
 	proc_begin(&tree);
 	input_begin(&tree);
 	service.in = atoll_startup()->listens;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What /proc shows, from the process servers of all clusters. These wait for nobody, so this server
- * may wait for their answers.
+ * What the process servers of all clusters do for this one: they say what /proc shows, and have the
+ * memory that processes share. They wait for nobody, so this server may wait for their answers.
  */
 #include <abi/errors.h>
 #include <atoll/kcalls.h>
@@ -54,6 +54,52 @@ look_at_error(uint32_t c, int error)
 	if (error == -E_HOSTDOWN || error == -E_PIPE)
 		line[c].is_dead = true;
 }
+
+/* --- memory that processes share --- */
+
+static int
+ask_memory(const struct shared_memory *m, struct process_memory what)
+{
+	struct channel *ch = know_machine() && m->home < here.clusters ? line_to(m->home) : NULL;
+	struct process_reply r;
+	int result;
+
+	what.key = m->key;
+	if (ch == NULL)
+		return -E_IO;
+	result = process_memory(ch, &what, &r);
+	look_at_error(m->home, result);
+	return result == -E_NOENT || result == -E_PIPE || result == -E_HOSTDOWN ? -E_IO : result;
+}
+
+int
+memory_make(const struct shared_memory *m)
+{
+	return ask_memory(m, (struct process_memory){.op = PROCESS_MEMORY_MAKE, .args = m->pages});
+}
+
+int
+memory_read(const struct shared_memory *m, uint64_t offset, void *to, size_t len)
+{
+	return ask_memory(m, (struct process_memory){.op = PROCESS_MEMORY_READ,
+		.args = (uint32_t)offset, .envs = (uint32_t)len, .to = to});
+}
+
+int
+memory_write(const struct shared_memory *m, uint64_t offset, const void *from, size_t len)
+{
+	return ask_memory(m, (struct process_memory){.op = from != NULL ? PROCESS_MEMORY_WRITE :
+		PROCESS_MEMORY_CLEAR, .args = (uint32_t)offset, .envs = (uint32_t)len,
+		.from = from});
+}
+
+void
+memory_end(const struct shared_memory *m)
+{
+	ask_memory(m, (struct process_memory){.op = PROCESS_MEMORY_END});
+}
+
+/* --- what /proc shows --- */
 
 /* The next process of a cluster. */
 static bool

@@ -35,6 +35,7 @@
 #define FILE_SERVER "bin/file"		/* in the boot archive */
 
 /* errors besides those of errors.tbl; Linux's numbers */
+#define FILE_ENODEV 19
 #define FILE_ENOTDIR 20
 #define FILE_EISDIR 21
 #define FILE_ENFILE 23
@@ -106,6 +107,13 @@ enum file_op {
 	/* nothing -> handle of what the machine is given to read: a pipe that nobody can write */
 	FILE_INPUT = 22,
 	/*
+	 * handle, offset: bytes -> value: key: the file is memory of the client's cluster, with
+	 * room for as many bytes, which that's process server knows (PROCESS_MEMORY). ENODEV: it is
+	 * memory of another cluster.
+	 */
+	FILE_SHARE = 26,
+	FILE_LINK = 25,		/* as FILE_RENAME, but the file has both names then */
+	/*
 	 * arg: bytes, and as many -> nothing: if the client's next request is a write to a pipe, it
 	 * takes them, too, before its own, all in one piece; if it is none, they are gone
 	 */
@@ -151,6 +159,7 @@ enum file_kind {
 	FILE_KIND_FILE = 1,
 	FILE_KIND_DIRECTORY = 2,
 	FILE_KIND_PIPE = 3,
+	FILE_KIND_LINK = 5,	/* inside of the server: no answer has it */
 	FILE_KIND_TOLD = 4,	/* no answer: something that was to be waited for has happened */
 };
 
@@ -189,12 +198,14 @@ struct file_claimed {
 struct file_status {
 	uint64_t modified;		/* ns; 0: when the machine started */
 	uint32_t mode;
-	uint32_t reserved;
+	uint32_t links;
 };
 
 /* The server keeps them for its clients, and forbids nothing. */
 #define FILE_MODE_BITS 07777
 #define FILE_MODE_FIRST 0755		/* of what is there from the start */
+
+#define FILE_NUMBERS 0x7fffffffu	/* `node` of files; above it: of other objects */
 
 #define FILE_OFFER_MAX 128		/* handles in one offer */
 #define FILE_KEPT 1			/* FILE_OFFER: several may claim it */

@@ -33,14 +33,15 @@ file_describe(const struct serving *s, uint32_t n)
 {
 	s->reply->kind = node_of(s->t, n)->kind;
 	s->reply->value = node_of(s->t, n)->size;
-	s->reply->node = n + 1;
+	s->reply->node = node_number(s->t, n);
 }
 
 static void
 file_describe_all(struct serving *s, uint32_t n)
 {
 	const struct node *node = node_of(s->t, n);
-	const struct file_status status = {.modified = node->modified, .mode = node->mode};
+	const struct file_status status = {.modified = node->modified, .mode = node->mode,
+		.links = node->links + 1u};
 
 	file_describe(s, n);
 	s->reply->count = node->fixed != NULL && !node->is_renamed ? FILE_ARCHIVED : 0;
@@ -141,7 +142,7 @@ serve_list(struct serving *s, struct description *d)
 	bytes = (uint32_t)str_len(name) + 1;
 	if (bytes > s->r->arg)
 		return -E_INVAL;
-	file_describe(s, entry);
+	file_describe(s, tree_node_of(s->t, entry));
 	s->reply->value = position;
 	s->out_bytes = bytes;
 	memcpy(s->out, name, bytes);
@@ -278,6 +279,19 @@ serve_contents(struct serving *s, struct description *d)
 	return d->is_pipe ? serve_pipe(s, d) : serve_bytes(s, d);
 }
 
+static int
+serve_share(struct serving *s, const struct description *d)
+{
+	int result;
+
+	if (description_kind(s->t, d) != FILE_KIND_FILE)
+		return -FILE_ENODEV;
+	result = node_share(s->t, d->object, client_cluster(s->client), s->r->offset);
+	if (result == 0)
+		s->reply->value = node_of(s->t, d->object)->memory.key;
+	return result;
+}
+
 /* Files are always ready. */
 static int
 serve_poll(struct serving *s, struct description *d)
@@ -383,12 +397,13 @@ serve_handle(struct serving *s)
 	case FILE_STAT_OPEN:
 		if (d->is_pipe)
 			*s->reply = (struct file_reply){.kind = FILE_KIND_PIPE,
-				.node = NODES_MAX + d->object + 1};
+				.node = FILE_NUMBERS + d->object + 1};
 		else
 			file_describe_all(s, d->object);
 		return 0;
 	case FILE_SET_TIME:
 	case FILE_SET_MODE: return serve_status(s, d);
+	case FILE_SHARE: return serve_share(s, d);
 	case FILE_POLL: return serve_poll(s, d);
 	case FILE_LIST: return serve_list(s, d);
 	case FILE_WHERE: return serve_where(s, d);
@@ -408,7 +423,8 @@ serve_rename(struct tree *t, const struct file_request *r)
 	second = str_len_max(r->path + first + 1, FILE_PATH_MAX - first - 1);
 	if (second == FILE_PATH_MAX - first - 1)
 		return -FILE_ENAMETOOLONG;
-	return tree_rename(t, r->path, r->path + first + 1);
+	return r->op == FILE_LINK ? tree_link(t, r->path, r->path + first + 1) :
+		tree_rename(t, r->path, r->path + first + 1);
 }
 
 static int
@@ -481,11 +497,13 @@ serve(struct serving *s)
 	case FILE_SET_TIME:
 	case FILE_SET_MODE:
 	case FILE_SEEK:
+	case FILE_SHARE:
 	case FILE_POLL:
 	case FILE_SET_FLAGS: return serve_handle(s);
 	case FILE_STAT:
 	case FILE_REMOVE:
 	case FILE_MAKE_DIRECTORY: return serve_path(s);
+	case FILE_LINK:
 	case FILE_RENAME: return serve_rename(s->t, s->r);
 	case FILE_PIPE: return serve_new_pipe(s);
 	case FILE_INPUT: return input_open(s->t, s->client, &s->reply->handle);
@@ -530,6 +548,7 @@ file_serve(struct tree *t, uint32_t client, const void *request, uint32_t bytes,
 	struct serving s = {.t = t, .client = client, .r = &r, .reply = &reply,
 		.data = (const char *)request + FILE_HEAD, .out = (char *)answer + FILE_HEAD};
 
+	r.op = 0;
 	reply.error = request_copy(&r, request, bytes);
 	if (reply.error == 0)
 		reply.error = serve(&s);

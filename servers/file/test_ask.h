@@ -52,11 +52,101 @@ time_now(void)
 	return ++secret;
 }
 
+/* Shared memory, which is in this many places at most. */
+#define MEMORIES 4
+#define MEMORY_BYTES (8 * SHARED_PAGE)
+
+static struct {
+	struct shared_memory of;
+	unsigned char bytes[MEMORY_BYTES];
+} memory[MEMORIES];
+static bool is_memory_gone;		/* its cluster has died */
+
+static inline int
+memory_at(uint64_t key)
+{
+	int i = 0;
+
+	while (i < MEMORIES && memory[i].of.key != key)
+		i++;
+	return i;
+}
+
+int
+memory_make(const struct shared_memory *m)
+{
+	int i = memory_at(m->key);
+
+	if (i == MEMORIES)
+		i = memory_at(0);
+	if (i == MEMORIES || m->pages > MEMORY_BYTES / SHARED_PAGE)
+		return -E_NOMEM;
+	if (memory[i].of.key == 0)
+		memset(memory[i].bytes, 0, MEMORY_BYTES);
+	memory[i].of = *m;
+	return 0;
+}
+
+static inline int
+memory_move(const struct shared_memory *m, uint64_t offset, void *to, const void *from, size_t len)
+{
+	int i = memory_at(m->key);
+
+	if (is_memory_gone)
+		return -E_IO;
+	expect(i < MEMORIES && offset + len <= (uint64_t)memory[i].of.pages * SHARED_PAGE);
+	if (to != NULL)
+		memcpy(to, memory[i].bytes + offset, len);
+	else if (from != NULL)
+		memcpy(memory[i].bytes + offset, from, len);
+	else
+		memset(memory[i].bytes + offset, 0, len);
+	return 0;
+}
+
+int
+memory_read(const struct shared_memory *m, uint64_t offset, void *to, size_t len)
+{
+	return memory_move(m, offset, to, NULL, len);
+}
+
+int
+memory_write(const struct shared_memory *m, uint64_t offset, const void *from, size_t len)
+{
+	return memory_move(m, offset, NULL, from, len);
+}
+
+void
+memory_end(const struct shared_memory *m)
+{
+	expect(memory_at(m->key) < MEMORIES);
+	memory[memory_at(m->key)].of.key = 0;
+}
+
+/* Two of them each. */
+uint32_t
+client_cluster(uint32_t client)
+{
+	return client / 2;
+}
+
+static inline int
+memories_used(void)
+{
+	int used = 0;
+
+	for (int i = 0; i < MEMORIES; i++)
+		used += memory[i].of.key != 0;
+	return used;
+}
+
 static inline void
 reset(void)
 {
 	tree_init(&t);
 	wanted = 0;
+	is_memory_gone = false;
+	memset(memory, 0, sizeof(memory));
 	blocks_left = BLOCKS;
 }
 
@@ -158,10 +248,10 @@ sound_blocks(const struct bytes *of)
 static inline void
 expect_sound(void)
 {
-	uint32_t opens[NODES_MAX] = {0}, of[CLIENTS_MAX] = {0}, handles = 0;
+	uint32_t opens[NODES_MAX] = {0}, links[NODES_MAX] = {0}, of[CLIENTS_MAX] = {0}, handles = 0;
 	uint32_t standing[DESCRIPTIONS_MAX] = {0}, ends[PIPES_MAX + 1][2] = {0};
 	uint32_t made[CLIENTS_MAX] = {0};
-	int blocks_used = 0;
+	int blocks_used = 0, shared = 0;
 
 	for (uint32_t i = 0; i < HANDLES_MAX; i++)
 		if (t.handle[i].is_open) {
@@ -198,14 +288,19 @@ expect_sound(void)
 		const struct node *n = node_of(&t, i);
 
 		expect_eq(opens[i], n->opens);
+		links[tree_node_of(&t, i)] += n->kind == FILE_KIND_LINK;
 		if (n->kind == FILE_KIND_NONE)
 			expect(n->first == NULL && n->opens == 0);
 		else if (!n->is_unlinked)
 			expect(node_of(&t, n->parent)->kind == FILE_KIND_DIRECTORY &&
 				!node_of(&t, n->parent)->is_unlinked);
-		for (const struct block *b = n->first; b != NULL; b = b->next)
+		shared += n->is_shared;
+		for (const struct block *b = n->is_shared ? NULL : n->first; b != NULL; b = b->next)
 			blocks_used++;
 	}
+	expect_eq(shared, memories_used());
+	for (uint32_t i = 0; i < t.nodes; i++)
+		expect_eq(links[i], node_of(&t, i)->links);
 	blocks_used += (int)(t.nodes / TABLE_NODES) - 1;
 	expect_eq(blocks_used + free_blocks(), BLOCKS);
 }

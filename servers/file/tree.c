@@ -36,9 +36,9 @@ is_name(const struct node *n, const char *name, size_t len)
 	return memcmp(n->name, name, len) == 0 && n->name[len] == 0;
 }
 
-/* The entry of a directory, or -E_NOENT. */
+/* The entry of a directory, or -E_NOENT: of a node, or a link to one. */
 static int
-find_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
+entry_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
 {
 	if (len > FILE_NAME_MAX)
 		return -FILE_ENAMETOOLONG;
@@ -54,6 +54,15 @@ find_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
 			return (int)i;
 	}
 	return -E_NOENT;
+}
+
+/* The node that an entry stands for. */
+static int
+find_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
+{
+	int n = entry_in(t, dir, name, len);
+
+	return n < 0 ? n : (int)tree_node_of(t, (uint32_t)n);
 }
 
 /*
@@ -164,10 +173,37 @@ tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode)
 	if (result < 0)
 		return result;
 	*node_of(t, (uint32_t)result) = (struct node){.kind = (uint8_t)kind,
-		.mode = mode & FILE_MODE_BITS, .modified = time_now()};
+		.mode = mode & FILE_MODE_BITS, .modified = time_now(), .life = t->lives++};
 	name_node(node_of(t, (uint32_t)result), &p);
 	note_change(t, p.dir);
 	return result;
+}
+
+int
+tree_link(struct tree *t, const char *from, const char *to)
+{
+	struct place q;
+	int n = tree_find(t, from), result = n < 0 ? n : walk(t, to, &q);
+
+	if (result != 0)
+		return result;
+	if (node_of(t, n)->kind == FILE_KIND_DIRECTORY)
+		return -E_PERM;
+	result = is_dots(&q) ? -E_EXIST : entry_in(t, q.dir, q.name, q.len);
+	if (result != -E_NOENT)
+		return result >= 0 ? -E_EXIST : result;
+	if (to[str_len(to) - 1] == '/' || node_of(t, q.dir)->is_unlinked)
+		return -E_NOENT;
+	if (node_of(t, n)->is_shown || node_of(t, q.dir)->is_shown)
+		return -E_ACCES;
+	result = node_find_free(t);
+	if (result < 0)
+		return result;
+	*node_of(t, result) = (struct node){.kind = FILE_KIND_LINK, .target = (uint32_t)n};
+	name_node(node_of(t, result), &q);
+	node_of(t, n)->links++;
+	note_change(t, q.dir);
+	return 0;
 }
 
 static bool
@@ -180,12 +216,39 @@ is_empty(const struct tree *t, uint32_t dir)
 	return true;
 }
 
+/* A link gives its name to the node, which has lost its own. */
 static void
-unlink_node(struct tree *t, uint32_t n)
+name_as_link(struct tree *t, uint32_t n)
 {
-	node_of(t, n)->is_unlinked = true;
-	note_change(t, node_of(t, n)->parent);
-	node_settle(t, n);
+	struct node *node = node_of(t, n), *link;
+	uint32_t i = 1;
+
+	while (node_of(t, i)->kind != FILE_KIND_LINK || node_of(t, i)->target != n)
+		i++;
+	link = node_of(t, i);
+	memcpy(node->name, link->name, sizeof(node->name));
+	node->parent = link->parent;
+	node->is_renamed = true;
+	node->links--;
+	*link = (struct node){0};
+}
+
+/* An entry goes, and with the last one of a node its name. */
+static void
+unlink_entry(struct tree *t, uint32_t n)
+{
+	struct node *node = node_of(t, n);
+
+	note_change(t, node->parent);
+	if (node->kind == FILE_KIND_LINK) {
+		node_of(t, node->target)->links--;
+		*node = (struct node){0};
+	} else if (node->links > 0) {
+		name_as_link(t, n);
+	} else {
+		node->is_unlinked = true;
+		node_settle(t, n);
+	}
 }
 
 int
@@ -204,7 +267,7 @@ tree_remove(struct tree *t, const char *path, bool is_directory)
 		return is_directory ? -FILE_ENOTDIR : -FILE_EISDIR;
 	if (is_directory && !is_empty(t, (uint32_t)n))
 		return -FILE_ENOTEMPTY;
-	unlink_node(t, (uint32_t)n);
+	unlink_entry(t, (uint32_t)entry_in(t, p.dir, p.name, p.len));
 	return 0;
 }
 
@@ -221,7 +284,7 @@ int
 tree_rename(struct tree *t, const char *from, const char *to)
 {
 	struct place p, q;
-	int n = tree_find(t, from), old, result = n < 0 ? n : walk(t, to, &q);
+	int n = tree_find(t, from), entry, old, result = n < 0 ? n : walk(t, to, &q);
 
 	if (result != 0)
 		return result;
@@ -247,8 +310,9 @@ tree_rename(struct tree *t, const char *from, const char *to)
 	}
 	note_change(t, p.dir);
 	note_change(t, q.dir);
-	name_node(node_of(t, n), &q);
-	node_of(t, n)->is_renamed = true;
+	entry = entry_in(t, p.dir, p.name, p.len);
+	name_node(node_of(t, entry), &q);
+	node_of(t, entry)->is_renamed = true;
 	return 0;
 }
 

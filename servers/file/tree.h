@@ -29,6 +29,8 @@
 #define BLOCK_BYTES 4096
 #define BLOCK_DATA (BLOCK_BYTES - sizeof(void *))
 #define PIPE_BYTES (4 * BLOCK_DATA)	/* that are in a pipe at most */
+#define SHARED_PAGE 4096
+#define SHARED_PAGES_MAX 4096		/* of one file */
 #define STAGED_MAX 65536		/* bytes of a client that its next write takes, too */
 
 struct block {
@@ -43,21 +45,39 @@ struct bytes {
 	uint32_t count;
 };
 
+/* Memory that processes of one cluster map: its process server has it. */
+struct shared_memory {
+	uint64_t key;			/* that names it there */
+	uint32_t home;			/* the cluster */
+	uint32_t pages;
+};
+
 struct node {
 	char name[FILE_NAME_MAX + 1];
 	uint16_t mode;			/* FILE_MODE_BITS of it */
-	uint8_t kind;			/* enum file_kind; NONE: free */
+	uint8_t kind;			/* enum file_kind; NONE: free; LINK: another name of: */
 	bool is_unlinked : 1;		/* only descriptions know it */
 	bool is_renamed : 1;		/* the archive has not this name for it */
 	bool is_shown : 1;		/* of /proc (proc.h): it is there while it is open */
+	bool is_shared : 1;		/* its contents are memory of a cluster: `memory` */
 	uint32_t parent;		/* the root's is itself */
-	uint32_t opens;			/* descriptions of it */
+	uint16_t opens;			/* descriptions of it */
+	uint16_t links;			/* other names of it */
 	uint64_t size;
 	uint64_t modified;		/* when what is in it changed last, in ns */
 	const unsigned char *fixed;	/* the contents, where they are the archive's */
-	struct block *first;
-	struct block *at;		/* where the last access was, and its number */
-	uint64_t at_index;
+	union {
+		struct {
+			struct block *first;
+			struct block *at;	/* where the last access was, and its number */
+		};
+		struct shared_memory memory;
+	};
+	union {
+		uint32_t at_index;
+		uint32_t target;	/* LINK: the node, which is none */
+	};
+	uint32_t life;			/* of all nodes, how many were made before it */
 };
 
 /* An open file, as POSIX has it. */
@@ -103,6 +123,7 @@ struct tree {
 	/* tables of nodes: the first one, others in blocks, which they keep */
 	struct node *table[NODES_MAX / TABLE_NODES];
 	uint32_t nodes;			/* that there are, used or not */
+	uint32_t lives;
 	struct description description[DESCRIPTIONS_MAX];
 	struct handle handle[HANDLES_MAX];
 	struct block *free;
@@ -127,6 +148,20 @@ node_of(const struct tree *t, uint32_t n)
 	return &t->table[n / TABLE_NODES][n % TABLE_NODES];
 }
 
+/* The node that an entry of a directory stands for. */
+static inline uint32_t
+tree_node_of(const struct tree *t, uint32_t entry)
+{
+	return node_of(t, entry)->kind == FILE_KIND_LINK ? node_of(t, entry)->target : entry;
+}
+
+/* A number that no other node has had for a long time, below FILE_NUMBERS. */
+static inline uint32_t
+node_number(const struct tree *t, uint32_t n)
+{
+	return (node_of(t, n)->life * NODES_MAX + n) % FILE_NUMBERS + 1;
+}
+
 /* More blocks, chained, or NULL: the memory ends. Given by whoever uses the tree. */
 struct block *blocks_more(void);
 
@@ -141,6 +176,17 @@ void input_want(uint32_t bytes);
 
 /* A client is to be told that it may ask again (FILE_KIND_TOLD). Given so, too. */
 void client_tell(uint32_t client);
+
+/*
+ * Shared memory at its home: made, as long as its key is not known there, with so many pages at
+ * least; read, written or (NULL) cleared; ended. 0 or a negative error. And the cluster of a
+ * client. Given so, too.
+ */
+int memory_make(const struct shared_memory *m);
+int memory_read(const struct shared_memory *m, uint64_t offset, void *to, size_t len);
+int memory_write(const struct shared_memory *m, uint64_t offset, const void *from, size_t len);
+void memory_end(const struct shared_memory *m);
+uint32_t client_cluster(uint32_t client);
 
 /* An empty tree. */
 void tree_init(struct tree *t);
@@ -158,6 +204,7 @@ int tree_find(const struct tree *t, const char *path);
 int tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode);
 int tree_remove(struct tree *t, const char *path, bool is_directory);
 int tree_rename(struct tree *t, const char *from, const char *to);
+int tree_link(struct tree *t, const char *from, const char *to);
 
 /* Free a node that has neither a name nor a description any more. */
 void node_settle(struct tree *t, uint32_t n);
@@ -166,6 +213,12 @@ void node_settle(struct tree *t, uint32_t n);
 long node_read(struct tree *t, uint32_t n, uint64_t offset, void *to, size_t len);
 long node_write(struct tree *t, uint32_t n, uint64_t offset, const void *from, size_t len);
 int node_resize(struct tree *t, uint32_t n, uint64_t size);
+
+/*
+ * The contents become memory of a cluster, with room for so many bytes, if they are not yet. 0;
+ * -FILE_ENODEV: they are another cluster's; or a negative error.
+ */
+int node_share(struct tree *t, uint32_t n, uint32_t home, uint64_t bytes);
 
 /* May a client have so many handles more? 0; -E_MFILE: it has its share; -FILE_ENFILE: all have. */
 int handle_check_room(const struct tree *t, uint32_t client, uint32_t count);

@@ -91,6 +91,152 @@ TEST(renaming_moves_replaces_and_makes_no_loops)
 	expect_eq(ask_path(FILE_STAT, "/a/c", 0).kind, FILE_KIND_DIRECTORY);
 }
 
+static int
+linked(const char *from, const char *to)
+{
+	char both[FILE_PATH_MAX] = {0};
+
+	str_copy(both, sizeof(both), from);
+	str_copy(both + str_len(from) + 1, sizeof(both) - str_len(from) - 1, to);
+	return asked(1, (struct file_request){.op = FILE_LINK}, both, sizeof(both)).error;
+}
+
+/* Beside names that are numbers of files; whoever has a name has the contents. */
+#define NAMES 6
+
+static int file_of[NAMES];		/* 0: there is none */
+static int files_made;
+
+static int
+names_of(int file)
+{
+	int n = 0;
+
+	for (int i = 0; i < NAMES; i++)
+		n += file_of[i] == file;
+	return n;
+}
+
+static void
+name_step(uint64_t *state)
+{
+	static const char *const name[NAMES] = {"/a", "/d/b", "/c", "/d/d", "/e", "/f"};
+	int i = (int)(next(state) % NAMES), j = (int)(next(state) % NAMES);
+	uint32_t what = next(state) % 4, handle;
+	struct file_status status;
+	char text[8];
+
+	if (what == 0) {
+		expect_eq(linked(name[i], name[j]), file_of[i] == 0 ? -E_NOENT : file_of[j] != 0 ?
+			-E_EXIST : 0);
+		if (file_of[j] == 0)
+			file_of[j] = file_of[i];
+	} else if (what == 1) {
+		expect_eq(renamed(name[i], name[j]), file_of[i] == 0 ? -E_NOENT : 0);
+		if (file_of[i] != 0 && file_of[i] != file_of[j]) {
+			file_of[j] = file_of[i];
+			file_of[i] = 0;
+		}
+	} else if (what == 2) {
+		expect_eq(ask_path(FILE_REMOVE, name[i], 0).error, file_of[i] == 0 ? -E_NOENT : 0);
+		file_of[i] = 0;
+	} else if (file_of[i] == 0) {
+		file_of[i] = ++files_made;
+		handle = opened(name[i], FILE_CREATE | FILE_WRITABLE);
+		wrote(handle, 0, (const char *)&files_made, sizeof(files_made));
+		asked(1, (struct file_request){.op = FILE_CLOSE, .handle = handle}, "", 0);
+	} else {
+		expect_eq(ask_path(FILE_STAT, name[i], 0).kind, FILE_KIND_FILE);
+		memcpy(&status, answer.data, sizeof(status));
+		expect_eq(status.links, names_of(file_of[i]));
+		handle = opened(name[i], 0);
+		memcpy(text, &file_of[i], sizeof(int));
+		expect_text(handle, 0, text, sizeof(int));
+		asked(1, (struct file_request){.op = FILE_CLOSE, .handle = handle}, "", 0);
+	}
+}
+
+TEST(whatever_is_linked_a_file_has_the_names_that_the_model_has)
+{
+	uint64_t state = 11;
+
+	reset();
+	ask_path(FILE_MAKE_DIRECTORY, "/d", 0);
+	expect_eq(linked("/d", "/x"), -E_PERM);
+	expect_eq(linked("/x", "/y"), -E_NOENT);
+	for (int i = 0; i < 30000; i++) {
+		name_step(&state);
+		if (i % 500 == 0)
+			expect_sound();
+	}
+	expect_eq(ask_path(FILE_REMOVE, "/d", FILE_DIRECTORY).error,
+		file_of[1] + file_of[3] != 0 ? -FILE_ENOTEMPTY : 0);
+}
+
+static struct file_reply
+shared(uint32_t client, uint32_t handle, uint64_t bytes)
+{
+	return asked(client, (struct file_request){.op = FILE_SHARE, .handle = handle,
+		.offset = bytes}, "", 0);
+}
+
+/* Contents move into memory, where reads and writes find them, and end with the file. */
+TEST(a_file_becomes_memory_of_one_cluster)
+{
+	uint32_t f, other;
+	struct file_reply r;
+	int at;
+
+	reset();
+	f = opened("f", FILE_CREATE | FILE_WRITABLE);
+	wrote(f, 0, "hello", 5);
+	r = shared(1, f, 100);
+	expect(r.error == 0 && r.value != 0);
+	at = memory_at(r.value);
+	expect(memcmp(memory[at].bytes, "hello", 6) == 0 && memory[at].of.home == 0);
+	expect_sound();
+	memcpy(memory[at].bytes, "J", 1);
+	expect_text(f, 0, "Jello", 5);
+	expect_eq(wrote(f, 4, "y!", 2), 2);
+	expect(memcmp(memory[at].bytes, "Jelly!", 6) == 0);
+	expect_eq(shared(1, f, 3 * SHARED_PAGE).value, r.value);
+	expect_eq(memory[at].of.pages, 3);
+	/* it grows with the file, and what is cut off is zero */
+	expect_eq(wrote(f, 4 * SHARED_PAGE, "x", 1), 1);
+	expect_eq(memory[at].of.pages, 5);
+	asked(1, (struct file_request){.op = FILE_RESIZE, .handle = f, .offset = 2}, "", 0);
+	expect(memory[at].bytes[2] == 0 && memory[at].bytes[4 * SHARED_PAGE] == 0);
+	asked(1, (struct file_request){.op = FILE_RESIZE, .handle = f, .offset = 4}, "", 0);
+	expect_text(f, 0, "Je\0\0", 4);
+	expect_eq(wrote(f, MEMORY_BYTES, "x", 1), -E_NOSPC);
+	asked(1, (struct file_request){.op = FILE_RESIZE, .handle = f, .offset = 1 << 20}, "", 0);
+	expect_text(f, (1 << 20) - 2, "\0\0", 2);
+	/* of another cluster */
+	other = asked(2, (struct file_request){.op = FILE_OPEN, .arg = FILE_READABLE}, "f",
+		2).handle;
+	expect_eq(shared(2, other, 1).error, -FILE_ENODEV);
+	is_memory_gone = true;
+	expect_eq(wrote(f, 0, "x", 1), -E_IO);
+	is_memory_gone = false;
+	ask_path(FILE_REMOVE, "f", 0);
+	expect_sound();
+	file_forget(&t, 1);
+	expect_eq(memories_used(), 1);
+	file_forget(&t, 2);
+	expect_eq(memories_used(), 0);
+	expect_sound();
+	ask_path(FILE_MAKE_DIRECTORY, "/d", 0);
+	expect_eq(shared(1, opened("/d", 0), 1).error, -FILE_ENODEV);
+	expect_eq(shared(1, opened("g", FILE_CREATE), 1 << 30).error, -E_NOMEM);
+	for (int i = 0; i < MEMORIES; i++) {
+		char name[2] = {(char)('0' + i), 0};
+
+		expect_eq(shared(1, opened(name, FILE_CREATE), 1).error, 0);
+	}
+	expect_eq(shared(1, opened("x", FILE_CREATE), 1).error, -E_NOMEM);
+	expect_sound();
+}
+
 TEST(the_end_of_the_memory_is_an_error_and_removing_helps)
 {
 	static char piece[FILE_DATA_MAX];
@@ -371,6 +517,8 @@ main(void)
 	RUN(what_is_written_is_read);
 	RUN(names_are_found_and_errors_are_linuxs);
 	RUN(renaming_moves_replaces_and_makes_no_loops);
+	RUN(whatever_is_linked_a_file_has_the_names_that_the_model_has);
+	RUN(a_file_becomes_memory_of_one_cluster);
 	RUN(the_end_of_the_memory_is_an_error_and_removing_helps);
 	RUN(an_unlinked_file_lives_as_long_as_it_is_open);
 	RUN(handles_are_the_clients_own);

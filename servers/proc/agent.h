@@ -41,7 +41,7 @@ struct to_say {
 #define BIT_DEATH 4			/* of a cluster */
 #define BIT_SERVER 5			/* the end of a server */
 #define BIT_CHILD 6			/* of a process that a program has asked for */
-#define BIT_TYPED 7			/* it is time to look what was typed */
+#define BIT_TYPED 7	/* it is time to look what was typed, and who has not ended */
 
 /* A server of this cluster. */
 struct server {

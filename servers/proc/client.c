@@ -158,6 +158,23 @@ process_bring(struct channel *ch, uint32_t pages)
 }
 
 int
+process_memory(struct channel *ch, const struct process_memory *what, struct process_reply *r)
+{
+	struct process_request q = {.op = PROCESS_MEMORY, .flags = what->op, .told = what->key,
+		.args = what->args, .envs = what->envs};
+	const struct service_part request[2] = {{&q, sizeof(q)}, {(void *)(uintptr_t)what->from,
+		what->op == PROCESS_MEMORY_WRITE ? what->envs : 0}};
+	uint32_t room = what->op == PROCESS_MEMORY_READ ? what->envs : 0;
+	int result = service_send(ch, request);
+
+	if (result == 0)
+		result = answer_receive(ch, r, (struct service_part){what->to, room});
+	if (result < 0 || r->error < 0)
+		return result < 0 ? result : r->error;
+	return (uint32_t)result == room ? 0 : -E_IO;
+}
+
+int
 process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *status)
 {
 	const struct process_request q = {.op = PROCESS_WAIT, .pid = pid, .flags = flags};

@@ -77,6 +77,22 @@ enum process_op {
 	PROCESS_GROUP = 11,
 	/* status: the signal by which this process has stopped; 0: it goes on -> nothing */
 	PROCESS_STOPPED = 12,
+	/* flags: enum process_memory_op, told: key of memory that a file is, ... */
+	PROCESS_MEMORY = 13,
+};
+
+/* Of memory that processes of the cluster share; all but MAP the file server alone asks. */
+enum process_memory_op {
+	PROCESS_MEMORY_MAKE = 0,	/* args: pages that it has at least */
+	PROCESS_MEMORY_READ = 1,	/* args: offset, envs: bytes -> as many, behind it */
+	PROCESS_MEMORY_WRITE = 2,	/* args: offset, envs: bytes, which follow */
+	PROCESS_MEMORY_CLEAR = 3,	/* args: offset, envs: bytes that become 0 */
+	PROCESS_MEMORY_END = 4,		/* who has mapped it keeps it */
+	/*
+	 * args: page, envs: 1: to be written, too -> handle of memory, pid: the number of the page
+	 * there, parent: how many there are from that on
+	 */
+	PROCESS_MEMORY_MAP = 5,
 };
 
 /* Process groups, sessions and the terminal's foreground group; pid 0: who asks. */
@@ -153,6 +169,11 @@ struct process_reply {
 	 */
 	uint32_t signal;
 };
+
+#define PROCESS_MEMORY_BYTES 3584	/* that one request reads or writes */
+
+_Static_assert(PROCESS_MEMORY_BYTES + sizeof(struct process_reply) <= PROCESS_MESSAGE &&
+	PROCESS_MEMORY_BYTES + sizeof(struct process_request) <= PROCESS_MESSAGE, "a message");
 
 /* What a cluster has for ranks: of ports, those that it can give now. */
 struct process_room {
@@ -305,5 +326,19 @@ int process_wait_take(struct channel *ch, struct proc_status *status, uint32_t *
 
 /* The process of that cluster with the least pid above `after`: its pid; 0: there is none. */
 int process_list(struct channel *ch, int after, struct process_reply *r, char *name);
+
+/*
+ * PROCESS_MEMORY: what is asked, and bytes behind it or behind the answer. 0 or a negative error;
+ * for MAP the answer's fields are in `r`.
+ */
+struct process_memory {
+	enum process_memory_op op;
+	uint64_t key;
+	uint32_t args, envs;
+	const void *from;		/* WRITE: `envs` bytes */
+	void *to;			/* READ: as many */
+};
+int process_memory(struct channel *ch, const struct process_memory *what,
+	struct process_reply *r);
 
 #endif

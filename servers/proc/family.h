@@ -40,6 +40,7 @@ struct member {
 	struct proc_status status;	/* of what has ended */
 	/* signals (signals.h): that it is told of, and that it has not been told of yet */
 	uint64_t told, pending;
+	uint64_t dies_at;		/* it was told of SIGKILL; 0: it was not */
 	int32_t group, session;		/* pids of who leads or led them */
 	uint8_t stopped;		/* the signal by which it has; 0: it has not */
 	bool has_told_stop;		/* its parent knows */

@@ -52,6 +52,12 @@ terminal_take(void)
 	kalarm_set(BIT_TYPED, &times);
 }
 
+bool
+groups_are_looking(void)
+{
+	return terminal.typed != NULL;
+}
+
 static int32_t
 front(void)
 {

@@ -21,4 +21,7 @@ int group_ask(struct member *asks, uint32_t op, int32_t pid, int32_t value);
 /* It is time (BIT_TYPED). */
 void groups_look(void);
 
+/* Is it time every now and then? */
+bool groups_are_looking(void);
+
 #endif

@@ -15,6 +15,7 @@
 #include <servers/proc/groups.h>
 #include <servers/proc/lead.h>
 #include <servers/proc/requests.h>
+#include <servers/proc/signals.h>
 
 #define NAME_SERVER "bin/name"
 
@@ -304,8 +305,10 @@ serve(uint32_t bits)
 		agent_reap(&agent);
 	if (bits & 1 << BIT_CHILD)
 		requests_reap();
-	if (bits & 1 << BIT_TYPED)
+	if (bits & 1 << BIT_TYPED) {
 		groups_look();
+		signals_look();
+	}
 	if (bits & 1 << BIT_DEATH && is_leader)
 		(leader.waits ? look_for_lives : look_for_deaths)();
 	else if (bits & 1 << BIT_DEATH)

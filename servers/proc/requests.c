@@ -10,6 +10,7 @@
 #include <servers/proc/groups.h>
 #include <servers/proc/ranks.h>
 #include <servers/proc/requests.h>
+#include <servers/proc/shared.h>
 #include <servers/proc/signals.h>
 
 #define CLIENTS_OWN 32			/* of the own cluster */
@@ -532,14 +533,35 @@ is_for_later(const struct asked *s, int error)
 		starting[s->client] != 0);
 }
 
+/* Bytes behind the answer. */
+static uint32_t
+serve_memory(const struct asked *s, struct process_reply *r, void *out)
+{
+	const struct member *m = s->member;
+	const struct shared_asked what = {.q = &s->q, .data = s->body.text, .bytes = s->bytes,
+		.is_server = s->from->cluster == 0 && s->from->badge == BADGE_SERVER,
+		.proc = m == NULL ? -1 : m->is_part ? agent->part.proc : m->proc};
+	uint32_t bytes = 0;
+
+	r->error = shared_serve(&what, r, out, &bytes);
+	return bytes;
+}
+
 static uint32_t
 request_serve(void *of, uint32_t client, struct service_part request, void *answer)
 {
 	struct process_reply r = {0};
 	char name[PROCESS_NAME_MAX] = "";
+	bool is_read = read_request(&asked, client, request);
+	uint32_t bytes;
 
 	(void)of;
-	r.error = read_request(&asked, client, request) ? serve_op(&asked, &r, name) : -E_INVAL;
+	if (is_read && asked.q.op == PROCESS_MEMORY) {
+		bytes = serve_memory(&asked, &r, (char *)answer + sizeof(r));
+		memcpy(answer, &r, sizeof(r));
+		return (uint32_t)sizeof(r) + bytes;
+	}
+	r.error = is_read ? serve_op(&asked, &r, name) : -E_INVAL;
 	if (is_for_later(&asked, r.error))
 		return SERVICE_LATER;
 	memcpy(answer, &r, sizeof(r));

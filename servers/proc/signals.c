@@ -6,12 +6,14 @@
 #include <atoll/kcalls.h>
 #include <atoll/service.h>
 #include <base/str.h>
+#include <servers/proc/groups.h>
 #include <servers/proc/signals.h>
 
 #define SIGKILL 9
 #define SIGCHLD 17
 #define SIGCONT 18
 #define NOTES 32
+#define GRACE_NS 100000000
 /* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
 #define STOPS ((uint64_t)15 << 18)
 
@@ -140,12 +142,59 @@ does_nothing(int sig)
 	return (sig >= SIGCHLD && sig <= 23) || sig == 28;
 }
 
+/* An earlier time that is set already stays. */
+static void
+look_later(uint64_t at)
+{
+	static uint64_t set;
+	uint64_t now = 0;
+
+	kclock(&now);
+	if (groups_are_looking() || (set > now && set <= at))
+		return;
+	set = at;
+	kalarm_set(BIT_TYPED, &(struct alarm_times){.first = at});
+}
+
+void
+signals_look(void)
+{
+	struct family *f = &agent->family;
+	uint64_t now = 0, next = 0;
+
+	kclock(&now);
+	for (struct member *m = f->member; m < f->member + f->used; m++) {
+		if (m->state != MEMBER_RUNS || m->dies_at == 0)
+			continue;
+		if (m->dies_at <= now)
+			kproc_kill(m->proc, SIGKILL);
+		else if (next == 0 || m->dies_at < next)
+			next = m->dies_at;
+	}
+	if (next != 0)
+		look_later(next);
+}
+
+/* Is SIGKILL told, so that the process ends by itself? */
+static bool
+is_asked_to_end(struct member *m)
+{
+	if ((m->told & PROCESS_SIGNAL(SIGKILL)) == 0 || m->teller == 0 || m->is_part ||
+		m->dies_at != 0)
+		return false;
+	kclock(&m->dies_at);
+	m->dies_at += GRACE_NS;
+	look_later(m->dies_at);
+	return true;
+}
+
 int
 signals_send(struct member *m, int sig, bool is_default, const struct signal_note *note)
 {
 	if (sig < 1 || sig > PROCESS_SIGNALS)
 		return -E_INVAL;
-	if (sig == SIGKILL || is_default || (m->told & PROCESS_SIGNAL(sig)) == 0) {
+	if (is_default || (sig == SIGKILL ? !is_asked_to_end(m) :
+		(m->told & PROCESS_SIGNAL(sig)) == 0)) {
 		if (does_nothing(sig))
 			return 0;
 		if (m->is_part)

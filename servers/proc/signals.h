@@ -2,7 +2,8 @@
  *
  * Signals to the processes of this cluster. A process says of which it wants to be told, and in
  * which channel (PROCESS_CATCH): those are noted and told there. Of the others the server does what
- * is the default: the process ends, or nothing happens.
+ * is the default: the process ends, or nothing happens. A process may want to be told of SIGKILL:
+ * then it has GRACE_NS to end by itself; a second one ends it at once.
  */
 #ifndef SERVERS_PROC_SIGNALS_H
 #define SERVERS_PROC_SIGNALS_H
@@ -26,6 +27,9 @@ void signals_replace(struct member *m, uint64_t told);
 
 /* 0; -E_INVAL: no signal; -E_ACCES: the default of the job's part. */
 int signals_send(struct member *m, int sig, bool is_default, const struct signal_note *note);
+
+/* It is time (BIT_TYPED): who was told of SIGKILL and has not ended is ended. */
+void signals_look(void);
 
 /* A child of a process of this cluster has ended, or stopped. */
 void signals_child(const struct mail_sender *parent, int32_t pid, const struct proc_status *what);

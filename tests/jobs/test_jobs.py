@@ -136,6 +136,8 @@ def programs(port):
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
         yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
         yield "pieces_in_pipes_as_on_linux", lambda: says_what_linux_says("pieces")
+        yield "shared_memory_as_on_linux", lambda: says_what_linux_says("shared")
+        yield "semaphores_as_on_linux", lambda: says_what_linux_says("semaphores")
         yield "process_groups_as_on_linux", lambda: says_what_linux_says("pgroups")
         yield "signals_as_on_linux", lambda: says_what_linux_says("signals")
         yield "who_is_killed_while_it_forks_leaves_nothing", lambda: says_what_linux_says("forkkill")

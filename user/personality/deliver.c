@@ -217,6 +217,8 @@ signal_fault(const struct handler_event *c)
 	uint64_t handler = kept.action[g.fault - 1].handler;
 
 	if (handler == SIG_DFL || handler == SIG_IGN || (g.r->mask & SIGNAL_OF(g.fault)) != 0) {
+		if (g.r->borrowed == 0)
+			robust_end_all(g.r->rank);
 		kthread_handler(HANDLE_FAULTS, 0, 0);
 		return 0;
 	}

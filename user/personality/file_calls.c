@@ -343,6 +343,21 @@ call_rename(const struct handler_event *c)
 	return bytes < 0 ? bytes : files_ask(&q, (size_t)bytes, &r);
 }
 
+#define LINK_FLAGS 0x1400		/* no path is a symbolic link, none is empty */
+
+static __attribute__((noinline)) long
+call_link(const struct handler_event *c)
+{
+	struct file_request q = {.op = FILE_LINK};
+	struct file_reply r;
+	int bytes = (arg(c, 4) & ~(unsigned long)LINK_FLAGS) != 0 ? -E_INVAL :
+		file_put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1));
+
+	if (bytes >= 0)
+		bytes = file_put_path(c, &q, (size_t)bytes, (long)arg(c, 2), arg(c, 3));
+	return bytes < 0 ? bytes : files_ask(&q, (size_t)bytes, &r);
+}
+
 static __attribute__((noinline)) long
 call_path(const struct handler_event *c, unsigned long nr)
 {
@@ -403,8 +418,7 @@ call_descriptor(const struct handler_event *c, unsigned long nr)
 	case SYS_pipe2: return pipe_create(c);
 	case SYS_fcntl: return call_fcntl(c);
 	case SYS_ioctl: return o == NULL ? -E_BADF : terminal_ioctl(c, o);
-	case SYS_mmap: return (int32_t)arg(c, 4) < 0 || files_find(c, arg(c, 4), &stream) == NULL ?
-		-E_BADF : -LINUX_ENODEV;
+	case SYS_mmap: return mapped_mmap(c);
 	case SYS_fsync:
 	case SYS_fdatasync: return o == NULL ? -E_BADF : o->kind == OPENED_STREAM ? -E_INVAL : 0;
 	default: return -E_NOSYS;
@@ -430,6 +444,7 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 	case SYS_ftruncate: return call_resize(c, arg(c, 0), (int64_t)arg(c, 1));
 	case SYS_truncate: return call_truncate(c);
 	case SYS_renameat2: return call_rename(c);
+	case SYS_linkat: return call_link(c);
 	case SYS_mkdirat:
 	case SYS_unlinkat: return call_path(c, nr);
 	case SYS_getcwd: return call_getcwd(c);

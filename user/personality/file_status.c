@@ -58,9 +58,11 @@ mode_of(const struct known *k)
 static long
 fill_stat(unsigned long to, const struct known *k)
 {
-	struct linux_stat s = {.ino = k->reply.node, .nlink = 1, .blksize = 4096,
+	struct linux_stat s = {.ino = k->reply.node, .nlink = k->status.links, .blksize = 4096,
 		.mode = mode_of(k), .size = (int64_t)k->reply.value};
 
+	if (s.nlink == 0)
+		s.nlink = 1;
 	if (k->reply.kind == FILE_KIND_DIRECTORY)
 		s.size = DIRECTORY_BYTES;
 	s.blocks = (s.size + s.blksize - 1) / s.blksize * (s.blksize / 512);

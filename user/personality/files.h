@@ -27,7 +27,7 @@ enum opened_kind {
 
 #define STREAM_NULL 3		/* /dev/null */
 #define STREAM_TERMINAL 4	/* /dev/tty */
-#define NULL_PATH "/dev/null"	/* there is no other device, and no directory of them */
+#define NULL_PATH "/dev/null"	/* there is no other device, and no entry for it */
 #define TERMINAL_PATH "/dev/tty"
 #define AT_FDCWD (-100)
 
@@ -162,6 +162,9 @@ long pipe_create(const struct handler_event *c);
  */
 int file_put_path(const struct handler_event *c, struct file_request *q, size_t at, long dir,
 	unsigned long from);
+
+/* mmap of a file, with the lock held. */
+long mapped_mmap(const struct handler_event *c);
 
 /* The calls about status, times and modes, with the lock held. */
 long file_status_call(const struct handler_event *c, unsigned long nr);

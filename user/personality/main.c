@@ -33,6 +33,7 @@ serve_memory(const struct handler_event *c, unsigned long nr)
 	case SYS_mprotect: return memory_mprotect(c);
 	case SYS_mremap: return memory_mremap(c);
 	case SYS_madvise: return memory_madvise(c);
+	case SYS_msync: return memory_msync(c);
 	default: return -E_NOSYS;
 	}
 }
@@ -44,7 +45,8 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_exit: thread_exit(c);
 	case SYS_exit_group: thread_exit_group(c, (int)arg(c, 0));
 	case SYS_set_tid_address: return thread_set_tid_address(c);
-	case SYS_set_robust_list: return 0;
+	case SYS_set_robust_list: return robust_set(c);
+	case SYS_get_robust_list: return robust_get(c);
 	case SYS_futex: return thread_futex(c);
 	case SYS_clone: return thread_clone(c);
 	case SYS_child_begin: return thread_child_begin(c);
@@ -108,6 +110,7 @@ serve_others(const struct handler_event *c, unsigned long nr)
 	case SYS_ioctl:
 	case SYS_mkdirat:
 	case SYS_unlinkat:
+	case SYS_linkat:
 	case SYS_truncate:
 	case SYS_ftruncate:
 	case SYS_faccessat:
@@ -142,6 +145,7 @@ personality_call(const struct handler_event *c, unsigned long nr)
 	case SYS_munmap:
 	case SYS_mprotect:
 	case SYS_mremap:
+	case SYS_msync:
 	case SYS_madvise: return serve_memory(c, nr);
 	case SYS_kill:
 	case SYS_tkill:

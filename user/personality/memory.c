@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Anonymous memory, and what of it a child of fork gets. mmap without access only reserves
+ * Memory, and what of it a child of fork gets. mmap without access only reserves
  * addresses; mprotect puts memory behind reserved pages. Taking all access away from pages that
  * have memory leaves them readable: the kernel knows no mapping without access.
  */
@@ -14,6 +14,8 @@
 #define MAP_FIXED 0x10
 #define MREMAP_MAYMOVE 1
 #define ADVICE_LAST 25
+#define MSYNC_FLAGS 7
+#define MSYNC_BOTH 5			/* at once, and not */
 #define LINUX_PROT_MASK 7	/* read 1, write 2, execute 4: the same bits as PAGE_* */
 
 static unsigned long
@@ -22,9 +24,8 @@ pages_of(unsigned long bytes)
 	return (bytes + personality_info.page_bytes - 1) / personality_info.page_bytes;
 }
 
-/* The kernel's protection for Linux's; 0 stays 0, everything else can be read. */
-static int
-prot_of(unsigned long prot)
+int
+memory_prot(unsigned long prot)
 {
 	return (prot & LINUX_PROT_MASK) == 0 ? 0 : (int)((prot & LINUX_PROT_MASK) | PAGE_READ);
 }
@@ -93,6 +94,14 @@ give_up(unsigned long addr, unsigned long bytes)
 	return result;
 }
 
+void
+memory_note(unsigned long addr, unsigned long bytes, bool is_shared)
+{
+	lock_take(&lock);
+	note(addr, bytes, is_shared);
+	lock_give(&lock);
+}
+
 int
 memory_hold(void)
 {
@@ -130,12 +139,10 @@ memory_mmap(const struct handler_event *c)
 	uint64_t addr;
 	long result;
 
-	if ((arg(c, 3) & MAP_ANONYMOUS) == 0)
-		return -LINUX_ENODEV;
 	if ((arg(c, 3) & MAP_FIXED) != 0 || !is_sane(0, arg(c, 1)))
 		return -E_INVAL;
 	lock_take(&lock);
-	result = kmem_alloc(SELF, arg(c, 1), prot_of(arg(c, 2)) | (is_shared ? PAGE_READ : 0),
+	result = kmem_alloc(SELF, arg(c, 1), memory_prot(arg(c, 2)) | (is_shared ? PAGE_READ : 0),
 		&addr);
 	if (result >= 0)
 		note(addr, arg(c, 1), is_shared);
@@ -177,7 +184,7 @@ long
 memory_mprotect(const struct handler_event *c)
 {
 	unsigned long addr = arg(c, 0), pages = pages_of(arg(c, 1));
-	int prot = prot_of(arg(c, 2));
+	int prot = memory_prot(arg(c, 2));
 	struct page_info info;
 
 	if (arg(c, 1) == 0 && addr % personality_info.page_bytes == 0)
@@ -207,6 +214,22 @@ memory_madvise(const struct handler_event *c)
 
 	return arg(c, 0) % personality_info.page_bytes != 0 || advice > ADVICE_LAST ||
 		(advice > 4 && advice < 8) ? -E_INVAL : 0;
+}
+
+/* What is written to shared memory is in the file at once. */
+long
+memory_msync(const struct handler_event *c)
+{
+	unsigned long addr = arg(c, 0), pages = pages_of(arg(c, 1)), flags = arg(c, 2);
+	struct page_info info;
+
+	if ((flags & ~(unsigned long)MSYNC_FLAGS) != 0 || addr % personality_info.page_bytes != 0 ||
+		(flags & MSYNC_BOTH) == MSYNC_BOTH)
+		return -E_INVAL;
+	for (unsigned long i = 0; i < pages; i++, addr += personality_info.page_bytes)
+		if (kpage_query(SELF, addr, &info) < 0)
+			return -E_NOMEM;
+	return 0;
 }
 
 /* What processes share does not grow: its new pages would be one process's. */

@@ -27,6 +27,7 @@ enum linux_call {
 	SYS_ioctl = 29,
 	SYS_mkdirat = 34,
 	SYS_unlinkat = 35,
+	SYS_linkat = 37,
 	SYS_truncate = 45,
 	SYS_ftruncate = 46,
 	SYS_faccessat = 48,
@@ -60,6 +61,7 @@ enum linux_call {
 	SYS_set_tid_address = 96,
 	SYS_futex = 98,
 	SYS_set_robust_list = 99,
+	SYS_get_robust_list = 100,
 	SYS_nanosleep = 101,
 	SYS_getitimer = 102,
 	SYS_setitimer = 103,
@@ -102,6 +104,7 @@ enum linux_call {
 	SYS_execve = 221,
 	SYS_mmap = 222,
 	SYS_mprotect = 226,
+	SYS_msync = 227,
 	SYS_madvise = 233,
 	SYS_wait4 = 260,
 	SYS_prlimit64 = 261,
@@ -146,6 +149,7 @@ struct thread_record {
 	uint64_t alternate, alternate_bytes;	/* stack of handlers */
 	/* the thread is a child that has no program yet: what the parent needs to go on; 0: not */
 	uint64_t borrowed;
+	uint64_t robust;	/* its list of robust mutexes (robust.c); 0: none */
 };
 
 /* Where the kernel enters. */
@@ -193,6 +197,13 @@ long memory_munmap(const struct handler_event *c);
 long memory_mprotect(const struct handler_event *c);
 long memory_mremap(const struct handler_event *c);
 long memory_madvise(const struct handler_event *c);
+long memory_msync(const struct handler_event *c);
+
+/* The kernel's protection for Linux's; 0 stays 0, everything else can be read. */
+int memory_prot(unsigned long prot);
+
+/* This has been mapped: a child gets it, the same frames or copies. */
+void memory_note(unsigned long addr, unsigned long bytes, bool is_shared);
 
 /*
  * No thread changes what is mapped until memory_go_on. What that is: -E_NOSYS: of several ranks;
@@ -207,6 +218,12 @@ long thread_clone(const struct handler_event *c);
 long thread_child_begin(const struct handler_event *c);
 long thread_set_tid_address(const struct handler_event *c);
 long thread_futex(const struct handler_event *c);
+
+/* Robust mutexes: set_robust_list, get_robust_list of the own thread; what ends gives them back. */
+long robust_set(const struct handler_event *c);
+long robust_get(const struct handler_event *c);
+void robust_end(struct thread_record *r);
+void robust_end_all(int rank);
 _Noreturn void thread_exit(const struct handler_event *c);
 _Noreturn void thread_exit_group(const struct handler_event *c, int status);
 

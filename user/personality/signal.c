@@ -47,6 +47,7 @@ void
 signal_end(const struct handler_event *c, int sig)
 {
 	process_exit_borrowed(c, 128 + sig);
+	robust_end_all(thread_record(c)->rank);
 	if (personality_info.is_child)
 		process_kill_call(personality_info.pid, sig, PROCESS_DEFAULT);
 	for (;;)

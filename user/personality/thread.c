@@ -127,9 +127,10 @@ announce_end(const struct thread_record *r)
 void
 thread_exit(const struct handler_event *c)
 {
-	const struct thread_record *r = thread_record(c);
+	struct thread_record *r = thread_record(c);
 
 	process_exit_borrowed(c, (int)arg(c, 0));
+	robust_end(r);
 	if (r->is_cloned)
 		note_end(r->tid);
 	announce_end(r);
@@ -144,6 +145,7 @@ thread_exit_group(const struct handler_event *c, int status)
 	struct thread_record *r = thread_record(c);
 
 	process_exit_borrowed(c, status);
+	robust_end_all(r->rank);
 	files_close_rank(r->rank);
 	if (r->rank >= 0 && rank_breaks_job(j, (uint32_t)r->rank)) {
 		console_print("rank %u ended with status %d before MPI_Finalize\n",

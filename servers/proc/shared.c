@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See shared.h. Such memory is a few memory objects, each at least as large as all before it, so
+ * that it can grow; this server has all of them mapped. Those who have mapped it keep its frames
+ * when it ends here.
+ */
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <base/str.h>
+#include <servers/proc/shared.h>
+
+#define MEMORIES 64
+#define CHUNKS 12
+#define PAGES_MAX 4096			/* of all of it */
+#define KEEP_PART 8			/* of the cluster's memory that is left to others */
+
+struct chunk {
+	int memory;			/* handle */
+	uint32_t pages;
+	uint64_t addr;
+};
+
+static struct memory {
+	uint64_t key;			/* 0: free */
+	uint32_t pages;
+	uint32_t chunks;
+	struct chunk chunk[CHUNKS];
+} *memories;
+
+static uint32_t pages_used;
+static uint32_t page_bytes;
+
+/* The first one with a key; 0: that is free. NULL: there is none. */
+static struct memory *
+memory_find(uint64_t key)
+{
+	for (uint32_t i = 0; memories != NULL && i < MEMORIES; i++)
+		if (memories[i].key == key)
+			return &memories[i];
+	return NULL;
+}
+
+static int
+shared_begin(void)
+{
+	struct cluster_info here;
+	uint64_t addr;
+	long result;
+
+	if (memories != NULL)
+		return 0;
+	kcluster_info(&here);
+	page_bytes = here.page_bytes;
+	result = kmem_alloc(SELF, MEMORIES * sizeof(*memories), PAGE_READ | PAGE_WRITE, &addr);
+	if (result >= 0)
+		memories = (struct memory *)(uintptr_t)addr;
+	return (int)result;
+}
+
+static bool
+has_memory(uint32_t pages)
+{
+	uint64_t free = 0, total = 0;
+
+	kstats(STATS_FRAMES_FREE, &free);
+	kstats(STATS_FRAMES_TOTAL, &total);
+	return pages <= PAGES_MAX - pages_used && free >= total / KEEP_PART + pages;
+}
+
+static int
+chunk_make(struct chunk *c, uint32_t pages)
+{
+	long memory = kmemory_create((int)pages), result;
+
+	if (memory < 0)
+		return (int)memory;
+	*c = (struct chunk){.memory = (int)memory, .pages = pages};
+	result = kmem_alloc(SELF, (uint64_t)pages * page_bytes, 0, &c->addr);
+	if (result >= 0) {
+		result = kpage_map(SELF, c->addr, c->memory, 0, (int)pages,
+			PAGE_READ | PAGE_WRITE);
+		if (result < 0)
+			kpage_unmap(SELF, c->addr, (int)pages);
+	}
+	if (result < 0)
+		khandle_close(c->memory);
+	return (int)result;
+}
+
+/* It has so many pages at least. */
+static int
+memory_grow(struct memory *m, uint32_t pages)
+{
+	uint32_t more = pages > m->pages ? pages - m->pages : 0;
+	int result;
+
+	if (more == 0)
+		return 0;
+	if (more < m->pages && has_memory(m->pages))
+		more = m->pages;
+	if (m->chunks == CHUNKS || pages > PAGES_MAX || !has_memory(more))
+		return -E_NOMEM;
+	result = chunk_make(&m->chunk[m->chunks], more);
+	if (result < 0)
+		return result;
+	m->chunks++;
+	m->pages += more;
+	pages_used += more;
+	return 0;
+}
+
+static int
+serve_make(const struct process_request *q)
+{
+	struct memory *m = memory_find(q->told);
+	int result = q->told == 0 ? -E_INVAL : shared_begin();
+
+	if (result < 0)
+		return result;
+	if (m == NULL)
+		m = memory_find(0);
+	if (m == NULL)
+		return -E_NOMEM;
+	result = memory_grow(m, q->args);
+	if (result == 0)
+		m->key = q->told;
+	return result;
+}
+
+static void
+memory_end(struct memory *m)
+{
+	for (uint32_t i = 0; i < m->chunks; i++) {
+		kpage_unmap(SELF, m->chunk[i].addr, (int)m->chunk[i].pages);
+		khandle_close(m->chunk[i].memory);
+	}
+	pages_used -= m->pages;
+	*m = (struct memory){0};
+}
+
+/* The chunk that has a page, whose number becomes that in the chunk. */
+static const struct chunk *
+chunk_of(const struct memory *m, uint32_t *page)
+{
+	const struct chunk *c = m->chunk;
+
+	while (*page >= c->pages) {
+		*page -= c->pages;
+		c++;
+	}
+	return c;
+}
+
+/* Bytes that lie together from `offset` on, up to `len`: where, and how many. */
+static unsigned char *
+piece(const struct memory *m, uint32_t offset, uint32_t *len)
+{
+	uint32_t page = offset / page_bytes;
+	const struct chunk *c = chunk_of(m, &page);
+	uint32_t at = page * page_bytes + offset % page_bytes;
+	uint32_t room = c->pages * page_bytes - at;
+
+	*len = *len < room ? *len : room;
+	return (unsigned char *)(uintptr_t)c->addr + at;
+}
+
+/* Read, write or clear `envs` bytes at `args`. */
+static int
+memory_move(const struct memory *m, const struct shared_asked *s, unsigned char *out)
+{
+	uint32_t offset = s->q->args, len = s->q->envs, n;
+	uint64_t bytes = (uint64_t)m->pages * page_bytes;
+
+	if (offset > bytes || len > bytes - offset)
+		return -E_INVAL;
+	if (s->q->flags == PROCESS_MEMORY_READ ? len > PROCESS_MEMORY_BYTES :
+		s->q->flags == PROCESS_MEMORY_WRITE && len > s->bytes)
+		return -E_INVAL;
+	for (uint32_t done = 0; done < len; done += n) {
+		unsigned char *at;
+
+		n = len - done;
+		at = piece(m, offset + done, &n);
+		if (s->q->flags == PROCESS_MEMORY_READ)
+			memcpy(out + done, at, n);
+		else if (s->q->flags == PROCESS_MEMORY_WRITE)
+			memcpy(at, (const char *)s->data + done, n);
+		else
+			memset(at, 0, n);
+	}
+	return 0;
+}
+
+/* A handle of the memory that has page `args`, which is page `pid` there, and `ranks` follow. */
+static int
+serve_map(const struct memory *m, const struct shared_asked *s, struct process_reply *r)
+{
+	uint32_t page = s->q->args, rights = RIGHT_READ | (s->q->envs != 0 ? RIGHT_WRITE : 0);
+	const struct chunk *c;
+	long result;
+
+	if (s->proc < 0 || page >= m->pages)
+		return s->proc < 0 ? -E_NOSYS : -E_INVAL;
+	c = chunk_of(m, &page);
+	result = khandle_duplicate(c->memory, s->proc, rights);
+	r->handle = (int32_t)result;
+	r->pid = (int32_t)page;
+	r->parent = (int32_t)(c->pages - page);
+	return result < 0 ? (int)result : 0;
+}
+
+int
+shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
+	uint32_t *out_bytes)
+{
+	struct memory *m = s->q->told != 0 ? memory_find(s->q->told) : NULL;
+	int result;
+
+	if (s->q->flags == PROCESS_MEMORY_MAP)
+		return m == NULL ? -E_NOENT : serve_map(m, s, r);
+	if (!s->is_server)
+		return -E_ACCES;
+	if (s->q->flags == PROCESS_MEMORY_MAKE)
+		return serve_make(s->q);
+	if (m == NULL || s->q->flags > PROCESS_MEMORY_END)
+		return m == NULL ? -E_NOENT : -E_INVAL;
+	if (s->q->flags == PROCESS_MEMORY_END) {
+		memory_end(m);
+		return 0;
+	}
+	result = memory_move(m, s, out);
+	if (result == 0 && s->q->flags == PROCESS_MEMORY_READ)
+		*out_bytes = s->q->envs;
+	return result;
+}
