@@ -63,6 +63,11 @@
 /* the thread's faults, and addresses in its kernel calls that cannot be reached */
 #define HANDLE_FAULTS 2
 #define HANDLE_UPCALLS 4	/* bits of the thread's notification: thread_upcalls */
+/*
+ * proc_handler alone: faults at some instructions that nobody else handles, in a handler too, go on
+ * elsewhere with the same registers. stack_top is the first of these, stack_size their bytes.
+ */
+#define HANDLE_FIXUP 8
 
 /*
  * in the address of futex_wait and futex_wake, which is a multiple of 4: the word is one of the

@@ -235,7 +235,8 @@ struct handler_place {
 	uintptr_t stack;
 	uintptr_t stack_size;
 };
-#define HANDLER_KINDS 3
+#define HANDLER_KINDS 3		/* of a thread */
+#define HANDLER_FIXUP 3		/* one more of a process: HANDLE_FIXUP */
 
 struct process {
 	/* written by home, read by the cores that run it */
@@ -287,7 +288,8 @@ struct process {
 	struct quota *quota;	/* of the tree of processes that it belongs to */
 	uint32_t stage;		/* of its end: kernel/proc/proc.c */
 	uint32_t looked;	/* threads that this stage has looked at */
-	struct handler_place handler[HANDLER_KINDS];	/* of threads that have none of their own */
+	/* of threads that have none of their own */
+	struct handler_place handler[HANDLER_KINDS + 1];
 	struct list free;	/* in cluster->procs_free, or at its end in cluster->reaping */
 };
 

@@ -32,7 +32,8 @@ fault_go(struct hal_frame *f, long result, const void *data)
 
 /*
  * Home half of deliver. a[0]: the thread has not asked yet whether its process gives it a handler.
- * a[1]: it can stop. a[2] to a[5]: its frame, the address, cause and access, why.
+ * a[1]: it can stop. a[2] to a[5]: its frame, the address, cause and access, why. -E_EXIST: it goes
+ * on at a[0].
  */
 static long fault_serve(struct kcall_args *args);
 
@@ -57,6 +58,10 @@ deliver(struct core *core, const struct hal_trap *trap, enum handler_why why, bo
 	e = am_call_kernel(core, fault_serve, args, offsetof(struct kcall_args, data));
 	if (e != -E_PARK)
 		t->resume = RESUME_RESULT;
+	if (e == -E_EXIST) {
+		hal_frame_set_pc(t->now, args->a[0]);
+		hal_frame_resume(t->now);
+	}
 	return e;
 }
 
@@ -102,9 +107,25 @@ crash(struct thread *t)
 {
 	struct process *p = t->proc;
 
+
 	if (p->state == PROC_LIVE)
 		describe(t, &p->crash);
 	proc_end(p, -(int)t->fault.cause, t->fault.cause);
+}
+
+/*
+ * Where the thread goes on if its process has a fixup (HANDLE_FIXUP) for such a fault. Else the
+ * process ends, and it is 0.
+ */
+static uintptr_t
+fixup_or_crash(struct thread *t)
+{
+	const struct handler_place *fixup = &t->proc->handler[HANDLER_FIXUP];
+
+	if (hal_frame_pc(t->fault.frame) - fixup->stack < fixup->stack_size)
+		return fixup->entry;
+	crash(t);
+	return 0;
 }
 
 /* The thread that is bound to the faults of a process and has not ended; NULL: there is none. */
@@ -151,8 +172,10 @@ fault_serve(struct kcall_args *args)
 	hal_acquire(t->fault.frame, sizeof(*t->fault.frame));
 	counts_fault(t);
 	e = args->a[1] ? stop(t) : 0;
-	if (e == 0 && t->fault.why == HANDLES_FAULT)
-		crash(t);
+	if (e == 0 && t->fault.why == HANDLES_FAULT) {
+		args->a[0] = fixup_or_crash(t);
+		e = args->a[0] != 0 ? -E_EXIST : 0;
+	}
 	return e;
 }
 
@@ -179,8 +202,9 @@ static void
 fault_answer(struct thread *t, unsigned long pc)
 {
 	if (pc == FAULT_REFUSED && t->fault.why == HANDLES_FAULT) {
-		crash(t);
-		return;
+		pc = fixup_or_crash(t);
+		if (pc == 0)
+			return;
 	}
 	t->wake_data[0] = pc;
 	t->wake_data[1] = t->fault.why;

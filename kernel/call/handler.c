@@ -96,11 +96,11 @@ handler_enter(struct core *core, int kind, const struct hal_trap *trap, enum han
  * the handler.
  */
 static bool
-is_startable(uint32_t kinds, uintptr_t entry, uintptr_t stack)
+is_startable(uint32_t kinds, uint32_t known, uintptr_t entry, uintptr_t stack)
 {
 	struct context ctx;
 
-	if ((kinds & ~(uint32_t)KINDS_ALL) != 0)
+	if ((kinds & ~known) != 0)
 		return false;
 	context_init(&ctx, entry, stack, 0, 0);
 	return entry == 0 || hal_context_ok(&ctx);
@@ -109,8 +109,8 @@ is_startable(uint32_t kinds, uintptr_t entry, uintptr_t stack)
 static void
 place_set(struct handler_place *place, uint32_t kinds, struct handler_place to)
 {
-	for (int i = 0; i < HANDLER_KINDS; i++)
-		if (kinds & 1u << i)
+	for (int i = 0; kinds != 0; i++, kinds >>= 1)
+		if (kinds & 1)
 			place[i] = to;
 }
 
@@ -118,8 +118,8 @@ place_set(struct handler_place *place, uint32_t kinds, struct handler_place to)
  * kc_proc_handler: where the handler of `kinds` (HANDLE_*) begins, 0: nowhere, for the threads of a
  * process that use theirs for the first time from now on, and have none of their own. The thread
  * with index i inside the process has the stack [stack_top - (i + 1) * stack_size, stack_top - i *
- * stack_size). RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL: kinds, or
- * no thread could begin there.
+ * stack_size). HANDLE_FIXUP is for the faults of all its threads. RIGHT_WRITE. Runs: home. Returns
+ * 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL: kinds, or no thread could begin there.
  */
 long
 kc_proc_handler(struct thread *caller, int proc, uint32_t kinds, unsigned long entry,
@@ -130,7 +130,7 @@ kc_proc_handler(struct thread *caller, int proc, uint32_t kinds, unsigned long e
 
 	if (e != 0)
 		return e;
-	if (!is_startable(kinds, entry, stack_top))
+	if (!is_startable(kinds, KINDS_ALL | HANDLE_FIXUP, entry, stack_top))
 		return -E_INVAL;
 	place_set(p->handler, kinds, (struct handler_place){entry, stack_top, stack_size});
 	return 0;
@@ -145,7 +145,7 @@ long
 kc_thread_handler(struct thread *caller, uint32_t kinds, unsigned long entry,
 	unsigned long stack_top)
 {
-	if (!is_startable(kinds, entry, stack_top))
+	if (!is_startable(kinds, KINDS_ALL, entry, stack_top))
 		return -E_INVAL;
 	if ((caller->handler == NULL || entry == 0) && fetch(core_self(), caller, kinds, true) != 0)
 		return -E_NOMEM;

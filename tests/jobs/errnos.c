@@ -2,15 +2,16 @@
  *
  * Each of the personality's calls, with each of its arguments wrong in several ways, said with the
  * results: the same here and on Linux. The table says what an argument is; the rest is generated.
- * Bad addresses are left out: here they end a process.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,10 +19,24 @@
 #define PAGE 4096
 #define VALUES 8
 #define END (-12345L)
+/* stand for what is open, or mapped */
+#define A_FILE (-1001L)
+#define A_FOLDER (-1002L)
+#define A_PIPE (-1003L)
+#define A_PIPE_IN (-1010L)
+#define A_FULL (-1009L)		/* a file with bytes, of which none was read */
+#define A_ROOT (-1011L)		/* a folder of which none was read */
+#define A_PAGE (-1004L)
+/* where nothing is; then three bytes before that, which are written or read */
+#define A_HOLE (-1015L)
+#define A_CONSTANT (-1008L)	/* one that can be read only */
 
 /* What an argument is, and with which values it is wrong, or may be. */
 enum kind {
 	NONE, DESCRIPTOR, PATH, FLAGS, COUNT, WHICH, MODE, OFFSET, ADDRESS, PID,
+	READ,				/* points to what is read */
+	WRITTEN,
+	DATA,				/* of a file */
 	FIXED,				/* what stands in the table */
 };
 
@@ -32,6 +47,10 @@ static const long wrong_choices[VALUES] = {99, -1, 4097, END};
 static const long wrong_offsets[VALUES] = {-1, -4096, END};
 static const long wrong_addresses[VALUES] = {1, 4095, END};
 static const long wrong_pids[VALUES] = {99999, END};
+static const long wrong_reads[VALUES] = {8, -4096, A_HOLE, A_HOLE + 2, END};
+static const long wrong_writes[VALUES] = {8, -4096, A_HOLE, A_HOLE + 1, A_CONSTANT, END};
+/* of bytes: those before the hole are moved, or not */
+static const long wrong_data[VALUES] = {8, -4096, A_HOLE, END};
 static const long wrong_paths[VALUES] = {0, 1, 2, 3, 4, END};
 static const long none[VALUES] = {END};
 
@@ -39,9 +58,12 @@ static char long_name[400];
 static const char *const paths[] = {"", "nothing", "file/below", "nothing/below", long_name};
 
 static char buffer[4 * PAGE];
+static const char page_text[100];
 static struct timespec times[2];
-static int file, folder, ends[2];
+static int file, full, folder, root, ends[2];
 static void *page;
+static char *hole, *constant;
+static struct iovec pieces[1] = {{buffer, 10}};
 
 struct row {
 	const char *name;
@@ -53,11 +75,6 @@ struct row {
 #define CALL(name) #name, SYS_##name
 #define BUFFER (long)buffer
 #define AT AT_FDCWD
-/* stand for what is open, or mapped */
-#define A_FILE (-1001L)
-#define A_FOLDER (-1002L)
-#define A_PIPE (-1003L)
-#define A_PAGE (-1004L)
 #define NAME (long)"file"
 
 static const struct row rows[] = {
@@ -131,6 +148,58 @@ static const struct row rows[] = {
 	{CALL(futex), {FIXED, WHICH, FIXED}, {BUFFER, 1, 0}},
 	{CALL(getrusage), {WHICH, FIXED}, {0, BUFFER}},
 	{CALL(getgroups), {FIXED, FIXED}, {-1, BUFFER}},
+	/* addresses */
+	{CALL(mkdirat), {FIXED, READ, FIXED}, {AT, (long)"made", 0755}},
+	{CALL(unlinkat), {FIXED, READ, FIXED}, {AT, (long)"nothing", 0}},
+	{CALL(truncate), {READ, FIXED}, {(long)"nothing", 1}},
+	{CALL(faccessat), {FIXED, READ, FIXED}, {AT, (long)"nothing", 0}},
+	{CALL(chdir), {READ}, {NAME}},
+	{CALL(openat), {FIXED, READ, FIXED}, {AT, (long)"nothing", O_RDONLY}},
+	{CALL(pipe2), {WRITTEN, FIXED}, {8, 0}},
+	{CALL(getdents64), {FIXED, DATA, FIXED}, {A_ROOT, 8, 1000}},
+	{CALL(read), {FIXED, DATA, FIXED}, {A_FULL, 8, 10}},
+	{CALL(write), {FIXED, DATA, FIXED}, {A_FILE, BUFFER, 10}},
+	{CALL(write), {FIXED, DATA, FIXED}, {A_PIPE_IN, BUFFER, 10}},
+	{CALL(write), {FIXED, DATA, FIXED}, {1, 8, 10}},
+	{CALL(pread64), {FIXED, DATA, FIXED, FIXED}, {A_FULL, BUFFER, 10, 0}},
+	{CALL(pwrite64), {FIXED, DATA, FIXED, FIXED}, {A_FILE, BUFFER, 10, 0}},
+	{CALL(readv), {FIXED, READ, FIXED}, {A_FULL, (long)pieces, 1}},
+	{CALL(writev), {FIXED, READ, FIXED}, {A_FILE, (long)pieces, 1}},
+	{CALL(writev), {FIXED, READ, FIXED}, {1, 8, 1}},
+	{CALL(ppoll), {WRITTEN, FIXED, READ, FIXED}, {BUFFER, 1, (long)times, 0}},
+	{CALL(pselect6), {FIXED, READ, FIXED, FIXED, READ}, {20, BUFFER, 0, 0, (long)times}},
+	{CALL(readlinkat), {FIXED, READ, FIXED, FIXED}, {AT, NAME, BUFFER, 10}},
+	{CALL(readlinkat), {FIXED, FIXED, WRITTEN, FIXED},
+		{AT, (long)"/proc/self/exe", BUFFER, 10}},
+	{CALL(newfstatat), {FIXED, READ, WRITTEN, FIXED}, {AT, NAME, BUFFER, 0}},
+	{CALL(fstat), {FIXED, WRITTEN}, {A_FILE, BUFFER}},
+	{CALL(utimensat), {FIXED, READ, READ, FIXED}, {AT, NAME, (long)times, 0}},
+	{CALL(fchmodat), {FIXED, READ, FIXED}, {AT, (long)"nothing", 0644}},
+	{CALL(fchownat), {FIXED, READ, FIXED, FIXED, FIXED}, {AT, (long)"nothing", -1, -1, 0}},
+	{CALL(renameat2), {FIXED, READ, FIXED, READ, FIXED},
+		{AT, (long)"nothing", AT, (long)"other", 0}},
+	{CALL(getcwd), {WRITTEN, FIXED}, {BUFFER, 200}},
+	{CALL(nanosleep), {READ, FIXED}, {(long)times, 0}},
+	{CALL(clock_gettime), {FIXED, WRITTEN}, {CLOCK_MONOTONIC, BUFFER}},
+	{CALL(clock_getres), {FIXED, WRITTEN}, {CLOCK_MONOTONIC, BUFFER}},
+	{CALL(clock_nanosleep), {FIXED, FIXED, READ, FIXED}, {CLOCK_MONOTONIC, 0, (long)times, 0}},
+	{CALL(getitimer), {FIXED, WRITTEN}, {0, BUFFER}},
+	{CALL(setitimer), {FIXED, READ, WRITTEN}, {0, 0, BUFFER}},
+	{CALL(sigaltstack), {READ, WRITTEN}, {0, BUFFER}},
+	{CALL(rt_sigaction), {FIXED, READ, WRITTEN, FIXED}, {10, 0, BUFFER, 8}},
+	{CALL(rt_sigprocmask), {FIXED, READ, WRITTEN, FIXED}, {0, 0, BUFFER, 8}},
+	{CALL(rt_sigpending), {WRITTEN, FIXED}, {BUFFER, 8}},
+	{CALL(rt_sigtimedwait), {READ, FIXED, READ, FIXED}, {(long)times, 0, (long)times, 8}},
+	{CALL(sched_getaffinity), {FIXED, FIXED, WRITTEN}, {0, 128, BUFFER}},
+	{CALL(getrandom), {DATA, FIXED, FIXED}, {BUFFER, 10, 0}},
+	{CALL(uname), {WRITTEN}, {BUFFER}},
+	{CALL(sysinfo), {WRITTEN}, {BUFFER}},
+	{CALL(times), {WRITTEN}, {BUFFER}},
+	{CALL(getrusage), {FIXED, WRITTEN}, {0, BUFFER}},
+	{CALL(prlimit64), {FIXED, FIXED, READ, WRITTEN}, {0, 7, 0, BUFFER}},
+	{CALL(futex), {READ, FIXED, FIXED}, {BUFFER, 1, 0}},
+	{CALL(futex), {FIXED, FIXED, FIXED, READ}, {BUFFER, 0, 0, (long)times}},
+	{CALL(execve), {READ, FIXED, FIXED}, {(long)"nothing", 0, 0}},
 };
 
 static const long *
@@ -145,6 +214,9 @@ wrong_values(enum kind kind)
 	case OFFSET: return wrong_offsets;
 	case ADDRESS: return wrong_addresses;
 	case PID: return wrong_pids;
+	case READ: return wrong_reads;
+	case WRITTEN: return wrong_writes;
+	case DATA: return wrong_data;
 	default: return none;
 	}
 }
@@ -157,7 +229,14 @@ meant(enum kind kind, long value)
 	case A_FILE: return kind == DESCRIPTOR || kind == FIXED ? file : value;
 	case A_FOLDER: return kind == DESCRIPTOR || kind == FIXED ? folder : value;
 	case A_PIPE: return ends[0];
+	case A_PIPE_IN: return ends[1];
+	case A_FULL: return full;
+	case A_ROOT: return root;
 	case A_PAGE: return (long)page;
+	case A_HOLE: return (long)hole;
+	case A_HOLE + 1: return (long)hole - 3;
+	case A_HOLE + 2: return (long)constant + PAGE - 3;
+	case A_CONSTANT: return (long)constant;
 	default: return value;
 	}
 }
@@ -192,9 +271,25 @@ try_row(const struct row *r)
 		for (const long *w = wrong_values(r->kind[i]); *w != END; w++) {
 			memcpy(a, right, sizeof(a));
 			a[i] = r->kind[i] == PATH ? (long)paths[*w] :
-				r->kind[i] == ADDRESS ? (long)page + *w : *w;
+				r->kind[i] == ADDRESS ? (long)page + *w : meant(NONE, *w);
 			try(r, a, i, *w);
 		}
+}
+
+/* Pages of which each has other rights; the third of `hole` is nobody's. */
+static bool
+map_all(void)
+{
+	char *p = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	memset(p, 'x', 8 * PAGE);
+	page = p;
+	hole = p + 2 * PAGE;
+	constant = p + 4 * PAGE;
+	return munmap(hole, PAGE) == 0 && munmap(constant + PAGE, PAGE) == 0 &&
+		mprotect(constant, PAGE, PROT_READ) == 0;
 }
 
 int
@@ -208,8 +303,12 @@ main(void)
 	mkdir("folder", 0755);
 	file = open("file", O_RDWR | O_CREAT, 0644);
 	folder = open(".", O_RDONLY | O_DIRECTORY);
-	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (file < 0 || folder < 0 || pipe(ends) != 0 || page == MAP_FAILED)
+	root = open("/", O_RDONLY | O_DIRECTORY);
+	full = open("full", O_RDWR | O_CREAT, 0644);
+	if (file < 0 || write(full, page_text, sizeof(page_text)) != sizeof(page_text) ||
+		lseek(full, 0, SEEK_SET) != 0 || folder < 0 || pipe(ends) != 0)
+		return 1;
+	if (!map_all())
 		return 1;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		try_row(&rows[i]);

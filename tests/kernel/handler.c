@@ -2,7 +2,7 @@
  *
  * Handlers: a thread's second frame serves calls that are not the kernel's, faults, and kernel
  * calls that meet an absent page, which start again. What a handler does wrong ends its process and
- * nothing else.
+ * nothing else; at instructions for which there is a fixup it goes on there.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -20,7 +20,7 @@
 
 /* what a child does */
 enum role { NONE, FAULTS_IN_HANDLER, BAD_ENTRY, BAD_STACK, STAYS_IN_HANDLER, NO_STACK,
-	FAULTS_WITHOUT };
+	FAULTS_WITHOUT, BESIDE_FIXUP };
 
 enum serve {
 	SERVE_RESULT,		/* 5000 and what the event says must be so */
@@ -29,6 +29,7 @@ enum serve {
 	SERVE_NEST,		/* try everything that a handler may not */
 	SERVE_CONTEXT,		/* go on with a changed context */
 	SERVE_MEET,		/* stay until the other is here, too */
+	SERVE_TOUCH,		/* write to an absent page, which has a fixup */
 };
 
 static struct {
@@ -38,6 +39,7 @@ static struct {
 	uint32_t here;
 	uintptr_t skip_to;
 	long nested[4];
+	uint32_t recovered;
 } h;
 
 static void
@@ -88,6 +90,26 @@ meet(void)
 		kthread_yield();
 }
 
+static volatile uintptr_t nowhere = 24;
+
+/* A fault here goes on in `recovered`; TOUCH_BYTES hold the instruction, and end before others. */
+#define TOUCH_BYTES 16
+
+static __attribute__((noinline, aligned(64))) void
+write_one(volatile uint32_t *at)
+{
+	*at = 1;
+}
+
+/* In its handler or not. */
+static void
+recovered(void)
+{
+	__atomic_add_fetch(&h.recovered, 1, __ATOMIC_RELAXED);
+	kframe_return(5001);
+	kthread_exit(43);
+}
+
 HANDLER_ENTRY(handler, serve)
 
 long
@@ -108,6 +130,9 @@ serve(const struct handler_event *e)
 	case SERVE_CONTEXT:
 		change_context();
 		return 1;
+	case SERVE_TOUCH:
+		write_one((volatile uint32_t *)nowhere);
+		return 5002;
 	case SERVE_MEET:
 		meet();
 		return 5000 + (long)e->args[0];
@@ -332,8 +357,8 @@ TEST(a_process_gives_its_threads_a_handler)
 	long tid[THREADS];
 
 	expect_eq(kmem_alloc(SELF, 32 * STACK, RW, &stacks), 0);
-	expect_eq(kproc_handler(SELF, 8, (unsigned long)handler, (unsigned long)stacks + 32 * STACK,
-		STACK), -E_INVAL);
+	expect_eq(kproc_handler(SELF, 16, (unsigned long)handler,
+		(unsigned long)stacks + 32 * STACK, STACK), -E_INVAL);
 	expect_eq(kproc_handler(SELF, HANDLE_CALLS, ~0ul, (unsigned long)stacks + 32 * STACK,
 		STACK), -E_INVAL);
 	expect_eq(kproc_handler(77, HANDLE_CALLS, (unsigned long)handler,
@@ -472,9 +497,48 @@ TEST(a_fault_of_a_thread_without_a_stack_reaches_the_handler_of_its_process)
 	expect_eq(kproc_handler(SELF, HANDLE_FAULTS, 0, 0, 0), 0);
 }
 
-/* --- processes that end by their handler --- */
+static long
+fix(unsigned long bytes)
+{
+	return kproc_handler(SELF, HANDLE_FIXUP, (unsigned long)recovered, (unsigned long)write_one,
+		bytes);
+}
 
-static volatile uintptr_t nowhere = 24;
+static unsigned long
+toucher(unsigned long at)
+{
+	write_one((volatile uint32_t *)at);
+	return 0;
+}
+
+/* test: proc_handler */
+TEST(a_fault_at_an_instruction_with_a_fixup_goes_on_there)
+{
+	uint64_t page;
+
+	handle(HANDLE_CALLS, SERVE_TOUCH);
+	expect_eq(fix(TOUCH_BYTES), 0);
+	for (int i = 0; i < 20; i++)
+		expect_eq(kcall1(FOREIGN_CALL, 1), 5001);
+	expect_eq(kt_join(kt_thread(toucher, nowhere, ANY_CORE)), 43);
+	expect_eq(h.recovered, 21);
+	expect_eq(kmem_alloc(SELF, (unsigned long)kt_page_bytes(), RW | PAGE_LAZY, &page), 0);
+	nowhere = (uintptr_t)page;
+	expect_eq(kcall1(FOREIGN_CALL, 1), 5002);
+	expect_eq(h.recovered, 21);
+	nowhere = 24;
+	/* what takes the thread's faults comes first */
+	handle(HANDLE_FAULTS, SERVE_SKIP);
+	h.skip_to = (uintptr_t)recovered;
+	expect_eq(kt_join(kt_thread(toucher, nowhere, ANY_CORE)), 43);
+	expect_eq(h.recovered, 1);
+	expect_eq(kthread_handler(HANDLE_FIXUP, (unsigned long)recovered, 0), -E_INVAL);
+	expect_eq(kproc_handler(SELF, 16, (unsigned long)recovered, 0, 0), -E_INVAL);
+	expect_eq(kproc_handler(SELF, HANDLE_FIXUP, 0, 0, 0), 0);
+	handle_nothing();
+}
+
+/* --- processes that end by their handler --- */
 
 HANDLER_ENTRY(bad_handler, serve_badly)
 
@@ -530,6 +594,10 @@ be_child(enum role role)
 	case NO_STACK:
 		fault_without_stack(stack);
 		break;
+	case BESIDE_FIXUP:
+		fix(TOUCH_BYTES);
+		kthread_handler(HANDLE_CALLS, (unsigned long)bad_handler, stack);
+		break;
 	default:
 		*(volatile uint32_t *)nowhere = 1;
 	}
@@ -541,7 +609,7 @@ TEST(what_a_handler_does_wrong_ends_its_process)
 {
 	uint64_t pieces = kt_stats(STATS_PIECE_PAGES);
 
-	for (enum role role = FAULTS_IN_HANDLER; role <= FAULTS_WITHOUT; role++) {
+	for (enum role role = FAULTS_IN_HANDLER; role <= BESIDE_FIXUP; role++) {
 		uint32_t cause = 0;
 		long proc = kt_spawn(role, 0, ANY_CORE);
 
@@ -570,6 +638,7 @@ server_main(int argc, char **argv)
 	RUN(a_handler_has_no_handler);
 	RUN(a_process_gives_its_threads_a_handler);
 	RUN(a_fault_of_a_thread_without_a_stack_reaches_the_handler_of_its_process);
+	RUN(a_fault_at_an_instruction_with_a_fixup_goes_on_there);
 	RUN(two_threads_are_in_their_handlers_at_once);
 	RUN(a_handler_is_preempted);
 	RUN(what_a_handler_does_wrong_ends_its_process);

@@ -7,6 +7,7 @@
 #include <base/str.h>
 #include <user/personality/cwd.h>
 #include <user/personality/files.h>
+#include <user/personality/reach.h>
 #include <user/personality/terminal.h>
 
 #define AT_REMOVEDIR 0x200
@@ -168,6 +169,7 @@ call_seek(const struct handler_event *c)
 /* Bytes of a directory entry before its name, and of all of it. */
 #define ENTRY_HEAD offsetof(struct linux_dirent, name)
 #define ENTRY_BYTES(name) ((ENTRY_HEAD + str_len(name) + 1 + 7) & ~7ull)
+#define ENTRY_MAX (ENTRY_HEAD + FILE_NAME_MAX + 8)
 
 /* One entry, if it has room. Its bytes; -E_INVAL: it has none; -E_NOENT: none is left. */
 static __attribute__((noinline)) long
@@ -182,6 +184,8 @@ list_entry(uint32_t handle, unsigned long to, uint64_t room)
 	room &= ~7ull;
 	if (room <= ENTRY_HEAD)
 		return -E_INVAL;
+	if (reach_write(to, room < ENTRY_MAX ? room : ENTRY_MAX) != 0)
+		return -E_FAULT;
 	q.arg = room - ENTRY_HEAD < sizeof(name) ? (uint32_t)(room - ENTRY_HEAD) : sizeof(name);
 	result = files_list(&q, &r, name);
 	if (result != 0)
@@ -381,6 +385,8 @@ call_getcwd(const struct handler_event *c)
 
 	if (arg(c, 1) < bytes)
 		return -LINUX_ERANGE;
+	if (reach_write(arg(c, 0), bytes) != 0)
+		return -E_FAULT;
 	memcpy((void *)arg(c, 0), path, bytes);
 	return (long)bytes;
 }

@@ -13,6 +13,7 @@
 #include <servers/file/client.h>
 #include <user/personality/files.h>
 #include <user/personality/lock.h>
+#include <user/personality/reach.h>
 #include <user/personality/signal.h>
 
 #define MOVE_MAX 0x7ffff000ull	/* bytes in one call, as in Linux */
@@ -268,6 +269,10 @@ move_piece(struct moving *m)
 	m->q.arg = left < FILE_DATA_MAX ? (uint32_t)left : FILE_DATA_MAX;
 	m->q.more = (uint32_t)(left - m->q.arg);
 	data = (struct service_part){m->memory + m->done, m->q.arg};
+	result = m->is_read ? reach_write((uint64_t)data.at, data.bytes) :
+		reach_read((uint64_t)data.at, data.bytes);
+	if (result != 0)
+		return result;
 	result = call(&m->q, m->is_read ? (struct service_part){NULL, 0} : data, &r,
 		m->is_read ? data : (struct service_part){NULL, 0});
 	if (result < 0)

@@ -19,6 +19,7 @@
 #include <servers/proc/client.h>
 #include <user/personality/inherit.h>
 #include <user/personality/process.h>
+#include <user/personality/reach.h>
 #include <user/personality/signal.h>
 
 #define CLONE_PARENT_SETTID 0x100000
@@ -169,6 +170,7 @@ fill_view(const struct making *m, const struct handler_event *c)
 	info->parent = personality_info.pid;
 	info->inherit = info->inherit_bytes = 0;
 	info->is_child = 1;
+	info->has_fixup = 0;
 	floats_get(&b->floats);
 	context_set_result(&b->context, 0);
 	if (arg(c, 1) != 0)
@@ -358,7 +360,7 @@ fork_call(const struct handler_event *c)
 	give_back(&m);
 	if (result < 0)
 		return result == -E_NOSPC || result == -E_MFILE ? -E_AGAIN : result;
-	if ((arg(c, 0) & CLONE_PARENT_SETTID) != 0)
+	if ((arg(c, 0) & CLONE_PARENT_SETTID) != 0 && reach_write(arg(c, 2), sizeof(int32_t)) == 0)
 		*(int32_t *)arg(c, 2) = m.pid;
 	return m.pid;
 }
@@ -384,7 +386,7 @@ fork_begin(const struct handler_event *c)
 	r->rank = birth.rank;
 	r->clear_tid = birth.clear_tid;
 	r->mask = birth.mask;
-	if (birth.set_tid != 0)
+	if (birth.set_tid != 0 && reach_write(birth.set_tid, sizeof(r->tid)) == 0)
 		*(int32_t *)birth.set_tid = r->tid;
 	be_alone((struct startup *)only_rank()->startup);
 	if (birth.inherit.entries > 0 || birth.inherit.cwd[0] != 0)

@@ -9,6 +9,7 @@
 #include <user/personality/files.h>
 #include <user/personality/frames.h>
 #include <user/personality/personality.h>
+#include <user/personality/reach.h>
 #include <user/personality/signal.h>
 #include <user/personality/terminal.h>
 
@@ -82,6 +83,8 @@ write_console(const struct handler_event *c, unsigned long fd, uint64_t from, ui
 	const char *text = (const char *)from;
 	char head[24];
 
+	if (reach_read(from, len) != 0)
+		return -E_FAULT;
 	if (fd == 1)
 		return is_plain(c, text, len) ? put_plain(text, len) :
 			put_frames('o', "", text, len);
@@ -228,6 +231,10 @@ write_pieces(const struct handler_event *c, int to)
 				return j.sum;
 			continue;
 		}
+		if (reach_read(v[i].base, v[i].len) != 0) {
+			write_held(c, &j);
+			return j.sum > 0 ? j.sum : -E_FAULT;
+		}
 		memcpy(j.text + j.held, (const void *)v[i].base, v[i].len);
 		j.held += v[i].len;
 	}
@@ -277,6 +284,8 @@ io_getrandom(const struct handler_event *c)
 
 	if ((arg(c, 2) & ~(unsigned long)RANDOM_FLAGS) != 0)
 		return -E_INVAL;
+	if (reach_write(arg(c, 0), arg(c, 1)) != 0)
+		return -E_FAULT;
 	kclock(&state);
 	state ^= (uint64_t)c ^ (uint64_t)kthread_self() << 40;
 	for (unsigned long i = 0; i < arg(c, 1); i++) {

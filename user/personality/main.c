@@ -6,6 +6,7 @@
 #include <user/personality/inherit.h>
 #include <user/personality/personality.h>
 #include <user/personality/process.h>
+#include <user/personality/reach.h>
 #include <user/personality/signal.h>
 #include <user/personality/terminal.h>
 #include <usercpu/handler.h>
@@ -180,10 +181,13 @@ personality_call(const struct handler_event *c, unsigned long nr)
 long
 personality_serve(const struct handler_event *c)
 {
+	long result;
+
 	if (c->cause == HANDLER_UPCALL)
 		return signal_upcall(c);
 	if (c->cause != CRASH_NONE)
 		return signal_fault(c);
 	process_begin(c);
-	return signal_deliver(c, personality_call(c, c->number));
+	result = reach_arguments(c, c->number);
+	return signal_deliver(c, result != 0 ? result : personality_call(c, c->number));
 }

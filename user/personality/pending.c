@@ -358,7 +358,8 @@ is_time(const uint64_t *t)
 long
 signal_timer_set(const struct handler_event *c)
 {
-	const uint64_t *span = (const uint64_t *)arg(c, 1);
+	static const uint64_t none[4];
+	const uint64_t *span = arg(c, 1) != 0 ? (const uint64_t *)arg(c, 1) : none;
 	struct alarm_times times = {.first = FOREVER};
 	uint64_t now = 0, first, period;
 

@@ -125,6 +125,7 @@ enum linux_call {
 #define LINUX_ENOTTY 25
 #define LINUX_ESPIPE 29
 #define LINUX_ERANGE 34
+#define LINUX_ENAMETOOLONG 36
 #define LINUX_ENODEV 19
 
 struct iovec {

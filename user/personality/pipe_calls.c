@@ -4,6 +4,7 @@
  * the lock, and finds its descriptor anew then.
  */
 #include <user/personality/files.h>
+#include <user/personality/reach.h>
 #include <user/personality/signal.h>
 
 #define LINUX_O_NONBLOCK 04000
@@ -297,6 +298,8 @@ pipe_select_call(const struct handler_event *c)
 
 	if ((int32_t)arg(c, 0) < 0)
 		return -E_INVAL;
+	if (mask != NULL && mask[0] != 0 && reach_read(mask[0], sizeof(uint64_t)) != 0)
+		return -E_FAULT;
 	result = kmem_alloc(SELF, FD_LIMIT * sizeof(*list.list), PAGE_READ | PAGE_WRITE, &at);
 	if (result < 0)
 		return result;

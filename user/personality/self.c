@@ -7,6 +7,7 @@
 #include <base/str.h>
 #include <user/personality/files.h>
 #include <user/personality/process.h>
+#include <user/personality/reach.h>
 
 #define NS_PER_S 1000000000ull
 #define UMASK_FIRST 022
@@ -91,6 +92,8 @@ self_affinity(const struct handler_event *c)
 	words = (here.cores + CPU_BITS - 1) / CPU_BITS;
 	if (arg(c, 1) % sizeof(*set) != 0 || arg(c, 1) < words * sizeof(*set))
 		return -E_INVAL;
+	if (reach_write(arg(c, 2), words * sizeof(*set)) != 0)
+		return -E_FAULT;
 	memset(set, 0, words * sizeof(*set));
 	for (uint32_t i = here.cores > 1; i < here.cores; i++)
 		set[i / CPU_BITS] |= 1ull << i % CPU_BITS;
@@ -148,6 +151,8 @@ self_readlink(const struct handler_event *c)
 	if (path == NULL || !str_is_equal(path, OWN_PROGRAM))
 		return file_call(c, SYS_readlinkat);
 	len = len < room ? len : room;
+	if (reach_write(arg(c, 2), len) != 0)
+		return -E_FAULT;
 	to[0] = '/';
 	memcpy(to + 1, program, len - 1);
 	return (long)len;

@@ -11,6 +11,7 @@
 #include <user/personality/files.h>
 #include <user/personality/frames.h>
 #include <user/personality/process.h>
+#include <user/personality/reach.h>
 #include <user/personality/signal.h>
 #include <user/personality/terminal.h>
 
@@ -158,6 +159,32 @@ get_number(long number, int32_t *to)
 	return number < 0 ? number : 0;
 }
 
+/* Bytes that a request points to; 0: it does not. */
+static uint64_t
+argument_bytes(uint32_t request)
+{
+	switch (request) {
+	case TCGETS:
+	case TCSETS:
+	case TCSETS + 1:
+	case TCSETSF: return sizeof(struct linux_termios);
+	case TIOCGPGRP:
+	case TIOCSPGRP:
+	case TIOCGSID: return sizeof(int32_t);
+	case TIOCGWINSZ: return sizeof(struct linux_winsize);
+	default: return 0;
+	}
+}
+
+static int
+reach_argument_of(uint32_t request, uint64_t at)
+{
+	bool is_told = request == TIOCSPGRP || (request >= TCSETS && request <= TCSETSF);
+
+	return is_told ? reach_read(at, argument_bytes(request)) :
+		reach_write(at, argument_bytes(request));
+}
+
 long
 terminal_ioctl(const struct handler_event *c, const struct opened *o)
 {
@@ -166,6 +193,8 @@ terminal_ioctl(const struct handler_event *c, const struct opened *o)
 	if (o->kind != OPENED_STREAM || o->handle == STREAM_NULL ||
 		!terminal_is_stream(c, o->handle))
 		return -LINUX_ENOTTY;
+	if (reach_argument_of((uint32_t)arg(c, 1), to) != 0)
+		return -E_FAULT;
 	switch ((uint32_t)arg(c, 1)) {
 	case TCGETS: return get_modes((struct linux_termios *)to);
 	case TCSETS:

@@ -16,6 +16,7 @@
 #include <user/personality/lock.h>
 #include <user/personality/personality.h>
 #include <user/personality/process.h>
+#include <user/personality/reach.h>
 #include <user/personality/signal.h>
 #include <user/rank.h>
 
@@ -118,7 +119,7 @@ note_end(int32_t tid)
 static void
 announce_end(const struct thread_record *r)
 {
-	if (r->clear_tid == 0)
+	if (r->clear_tid == 0 || reach_write(r->clear_tid, sizeof(uint32_t)) != 0)
 		return;
 	__atomic_store_n((uint32_t *)r->clear_tid, 0, __ATOMIC_RELEASE);
 	kfutex_wake(r->clear_tid, 1);
@@ -169,7 +170,7 @@ thread_child_begin(const struct handler_event *c)
 	r->rank = b->rank;
 	r->clear_tid = b->clear_tid;
 	r->mask = b->mask;
-	if (b->set_tid != 0)
+	if (b->set_tid != 0 && reach_write(b->set_tid, sizeof(r->tid)) == 0)
 		*(int32_t *)b->set_tid = r->tid;
 	if (b->parent_tid != 0)
 		__atomic_store_n((int32_t *)b->parent_tid, r->tid, __ATOMIC_RELAXED);
@@ -270,6 +271,8 @@ thread_clone(const struct handler_event *c)
 		b->context.x[4] = arg(c, 3);
 	b->clear_tid = (flags & CLONE_CHILD_CLEARTID) != 0 ? arg(c, 4) : 0;
 	b->set_tid = (flags & CLONE_CHILD_SETTID) != 0 ? arg(c, 4) : 0;
+	if (reach_write(arg(c, 2), sizeof(uint32_t)) != 0)
+		flags &= ~(unsigned long)CLONE_PARENT_SETTID;
 	b->parent_tid = (flags & CLONE_PARENT_SETTID) != 0 ? arg(c, 2) : 0;
 	b->rank = thread_record(c)->rank;
 	b->mask = thread_record(c)->mask;
@@ -298,10 +301,17 @@ thread_futex(const struct handler_event *c)
 	unsigned long addr = arg(c, 0);
 	long result;
 
-	if ((arg(c, 1) & FUTEX_PRIVATE) == 0)
+	if (addr % sizeof(uint32_t) != 0)
+		return -E_INVAL;
+	if ((arg(c, 1) & FUTEX_PRIVATE) == 0) {
+		if (reach_read(addr, sizeof(uint32_t)) != 0)
+			return -E_FAULT;
 		addr = memory_futex(addr);
+	}
 	switch ((uint32_t)arg(c, 1) & ~(uint32_t)FUTEX_FLAGS) {
 	case FUTEX_WAIT:
+		if (arg(c, 3) != 0 && reach_read(arg(c, 3), 2 * sizeof(uint64_t)) != 0)
+			return -E_FAULT;
 		result = signal_futex_wait(c, addr, (uint32_t)arg(c, 2),
 			deadline_of((const uint64_t *)arg(c, 3)));
 		return result == -E_INTR ? -CALL_RESTART : result;

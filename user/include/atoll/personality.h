@@ -46,7 +46,7 @@ struct personality_info {
 	uint32_t inherit_bytes;
 	uint32_t is_child;	/* a program has asked for it */
 	uint32_t stops;		/* it is a shell with a terminal, or was started by one */
-	uint32_t reserved;
+	uint32_t has_fixup;	/* the personality's own: its kernel knows HANDLE_FIXUP */
 	/* the image: whole pages; those from `data` on are this process's */
 	uint64_t image, image_bytes, data, data_bytes;
 };
