@@ -53,7 +53,7 @@ endif
 USER_SRC := $(filter-out $(call find_c,$(wildcard user/personality)),$(filter-out $(foreach o,hosted riscv64 or1k,$(if $(filter $(PORT),$(o)),,$(call find_c,$(wildcard user/cpu/$(o))))),$(call find_c,user)))
 # user/libc/PORT is that port's
 USER_SRC := $(filter-out $(if $(filter or1k,$(PORT)),user/libc/%) $(foreach o,hosted riscv64,$(if $(filter $(PORT),$(o)),,user/libc/$(o)/%)),$(USER_SRC))
-CLIENT_SRC := $(wildcard servers/*/client.c)
+CLIENT_SRC := $(wildcard servers/*/client.c servers/*/cache.c)
 # base/mem.c (memcpy and its like) is for what has no libc
 FREE_OBJ := $(if $(wildcard base/mem.c),$(U)/base/mem.c.o)
 # memcpy and its like come from the libc in programs, from base/mem.c in servers
@@ -142,10 +142,10 @@ $(INC)/.stamp: $(PUBLIC_HDR) $(GEN_STAMP)
 $(INC)/%.h: $(INC)/.stamp ;
 
 # servers: freestanding, start-up code from libatoll.a
-SERVERS := $(foreach s,$(notdir $(wildcard servers/*)),$(if $(filter-out %/client.c,$(call find_c,servers/$(s))),$(s)))
+SERVERS := $(foreach s,$(notdir $(wildcard servers/*)),$(if $(filter-out %/client.c %/cache.c,$(call find_c,servers/$(s))),$(s)))
 SERVER_BINS := $(addprefix $(BIN)/,$(SERVERS))
 define server_rule
-$(BIN)/$(1): $(patsubst %,$(U)/%.o,$(filter-out %/client.c,$(call find_c,servers/$(1)))) $(FREE_OBJ) $(LIB)/libatoll.a
+$(BIN)/$(1): $(patsubst %,$(U)/%.o,$(filter-out %/client.c %/cache.c,$(call find_c,servers/$(1)))) $(FREE_OBJ) $(LIB)/libatoll.a
 	$$(call say,LINK,$$@)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(U_LD) -nostdlib -Wl,-e,_start -o $$@ $$(filter %.o,$$^) $(LIB)/libatoll.a $(U_LIBGCC)

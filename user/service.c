@@ -6,8 +6,9 @@
 #include <abi/layout.h>
 #include <base/str.h>
 #include <atoll/kcalls.h>
-#include <atoll/server.h>
 #include <atoll/service.h>
+#include "channel_words.h"
+#include "channel_slot.h"
 #include "service_wire.h"
 
 #define PATIENCE_NS 1000000000ull	/* then a server that had no memory for it is asked again */
@@ -34,55 +35,72 @@ take_answer(struct channel *ch, const struct service_part answer[2])
 	return result;
 }
 
-/*
- * Say which channel it is, until there is an answer. It is said again now and then: a server that
- * cannot open the channel has no way to say so.
- */
+/* The steps until the channel is named to the server. 0, -E_AGAIN or an error. */
 static int
-introduce(struct channel *ch, int out, const struct service_open *message)
+name_channel(struct channel *ch, struct service_opening *o)
+{
+	struct service_open message = {.magic = o->kind->magic};
+	int result = 0;
+
+	if (!o->is_begun)
+		result = o->out = (int)kmailbox_open(o->kind->cluster, o->kind->port);
+	if (result < 0)
+		return result;
+	o->is_begun = true;
+	if (!o->is_made)
+		result = channel_make(ch, o->out, o->kind->pages, o->kind->message, o->bit,
+			&o->number);
+	if (result < 0)
+		return result;
+	o->is_made = true;
+	ch->looks = SERVICE_LOOKS;
+	message.number = o->number;
+	result = o->is_named ? 0 : (int)kmailbox_write(o->out, &message);
+	o->is_named = result == 0;
+	return result;
+}
+
+int
+service_try_open(struct channel *ch, struct service_opening *o)
 {
 	int32_t error = 0;
 	const struct service_part answer[2] = {{&error, sizeof(error)}, {&error, 0}};
-	int result = mailbox_send(out, message);
-	uint64_t now;
+	int result = name_channel(ch, o);
 
-	while (result == 0) {
-		kclock(&now);
-		result = channel_await(ch, now + PATIENCE_NS);
-		if (result == 0)
-			break;
-		if (result == -E_TIMEDOUT)
-			result = (int)kmailbox_write(out, message);
-		if (result == -E_AGAIN || result == -E_INTR)
-			result = 0;
+	if (result == 0) {
+		if (!channel_has_come(ch))
+			result = channel_check(ch);
+		if (channel_has_come(ch))
+			result = take_answer(ch, answer);
+		else if (result == 0)
+			result = -E_AGAIN;
 	}
-	if (result == 0)
-		result = take_answer(ch, answer);
-	return result == 0 ? error : result;
+	if (result == -E_AGAIN)
+		return result;
+	result = result == 0 ? error : result;
+	if (o->is_made && result != 0)
+		channel_end(ch);
+	if (o->is_begun)
+		khandle_close(o->out);
+	return result;
 }
 
 int
 service_open(struct channel *ch, const struct service_kind *kind, int bit)
 {
-	struct service_open message = {.magic = kind->magic};
-	long out = kmailbox_open(kind->cluster, kind->port), wait = 0;
-	int result = (int)out;
+	struct service_opening o = {.kind = kind, .bit = bit};
+	int result = service_try_open(ch, &o);
+	uint64_t now;
 
-	if (out < 0)
-		return result;
-	do {
-		result = channel_make(ch, (int)out, kind->pages, kind->message, bit,
-			&message.number);
-		if (result == -E_AGAIN)
-			wait = kmailbox_wait((int)out, ANY_SOURCE_CLUSTER, FOREVER);
-	} while (result == -E_AGAIN && wait >= 0);
-	if (result == 0) {
-		ch->looks = SERVICE_LOOKS;
-		result = introduce(ch, (int)out, &message);
-		if (result != 0)
-			channel_end(ch);
+	while (result == -E_AGAIN) {
+		if (o.is_named) {
+			kclock(&now);
+			o.is_named = channel_await(ch, now + PATIENCE_NS) != -E_TIMEDOUT;
+		} else {
+			kmailbox_wait(o.out, ANY_SOURCE_CLUSTER, FOREVER);
+		}
+		result = service_try_open(ch, &o);
 	}
-	khandle_close((int)out);
 	return result;
 }
 

@@ -36,6 +36,7 @@ service_begin(struct service *s)
 
 	kcluster_info(&here);
 	s->awake = NULL;
+	s->until = FOREVER;
 	s->used = 0;
 	s->here = here.cluster;
 	s->share[0] = share_of(s->clients - s->own, here.clusters - (s->own > 0));
@@ -125,9 +126,10 @@ admit(struct service *s, const struct mail_sender *from, uint32_t number)
 {
 	struct channel_offer offer = {.cluster = (int)from->cluster, .number = number,
 		.pages = s->kind->pages, .message = s->kind->message};
-	struct service_client *c = place_find(s, from->cluster);
+	bool may = s->badge == 0 || from->badge == s->badge;
+	struct service_client *c = may ? place_find(s, from->cluster) : NULL;
 	uint32_t place = c != NULL ? (uint32_t)(c - s->client) : 0;
-	int32_t error = c != NULL ? 0 : -E_NOSPC;
+	int32_t error = !may ? -E_ACCES : c != NULL ? 0 : -E_NOSPC;
 	struct channel ch;
 
 	if (channel_take(&ch, s->in, &offer, bit_of_client(place)) != 0)
@@ -232,6 +234,12 @@ wake_clients(struct service *s, uint32_t bits)
 	}
 }
 
+static bool
+has_other(const struct service *s, bool is_last)
+{
+	return s->other != NULL && s->other(s->of, is_last);
+}
+
 /*
  * Tell all that are awake to wake the server from now on, and look once more. True: nobody wants
  * anything.
@@ -254,7 +262,7 @@ is_quiet(struct service *s)
 			client_end(s, c);
 		c->was_woken = false;
 	}
-	return s->awake == NULL;
+	return s->awake == NULL && !has_other(s, true);
 }
 
 /*
@@ -264,11 +272,14 @@ is_quiet(struct service *s)
 static bool
 has_work_soon(const struct service *s)
 {
-	for (uint32_t n = 0; n < s->looks && s->awake != NULL; n++)
+	for (uint32_t n = 0; n < s->looks && s->awake != NULL; n++) {
+		if (has_other(s, false))
+			return true;
 		for (struct service_client *c = s->awake; c != NULL; c = c->next)
 			if (channel_has_come(&c->ch) && !c->is_waiting &&
 				channel_place(&c->ch) != NULL)
 				return true;
+	}
 	return false;
 }
 
@@ -282,7 +293,7 @@ service_step(struct service *s)
 	is_busy |= round_of_clients(s);
 	if (is_busy || has_work_soon(s) || !is_quiet(s))
 		return 0;
-	taken = kthread_sleep(WAKE_ANY, FOREVER);
+	taken = kthread_sleep(WAKE_ANY, s->until);
 	bits = taken > 0 ? (uint32_t)taken : 0;
 	if (bits & 1u << SERVICE_BIT_MAIL)
 		s->has_mail = true;

@@ -1,125 +1,154 @@
 /* SPDX-License-Identifier: MIT
  *
- * Client of the name server: one request, one answer. Answers to earlier requests (of a client that
- * gave up) are dropped, and what no server sent.
+ * Client of the name daemon: see client.h.
  */
+#include <abi/errors.h>
 #include <atoll/kcalls.h>
-#include <atoll/server.h>
+#include <atoll/service.h>
 #include <base/str.h>
-#include <servers/name/client.h>
+#include <servers/name/cache.h>
 #include <servers/name/protocol.h>
+#include <servers/proc/client.h>
+
+/* One request to the daemon: its answer is `m` again. 0 or -E_NAME. */
+static int
+name_ask(struct name_client *c, struct name_message *m)
+{
+	struct process_request q = {.op = PROCESS_NAME};
+	struct process_reply r = {0};
+	const struct service_part request[2] = {{&q, sizeof(q)}, {m, sizeof(*m)}};
+	const struct service_part answer[2] = {{&r, sizeof(r)}, {m, sizeof(*m)}};
+	int result = service_call(&c->ch, request, answer);
+
+	return result < 0 ? result : r.error;
+}
+
+/* The same about a name, which is refused here if it is none. */
+static int
+name_ask_about(struct name_client *c, struct name_message *m, const char *name)
+{
+	size_t len = str_len_max(name, NAME_LENGTH_MAX + 1);
+
+	if (len == 0 || len > NAME_LENGTH_MAX)
+		return -E_INVAL;
+	memcpy(m->name, name, len);
+	return name_ask(c, m);
+}
+
+/* Map the table of the cluster; without it all goes by messages. */
+static void
+map_cache(struct name_client *c)
+{
+	struct name_message m = {.op = NAME_TABLE};
+	struct cluster_info here;
+	uint64_t addr = 0;
+	int handle, pages;
+
+	if (name_ask(c, &m) != 0)
+		return;
+	handle = (int)m.port;
+	pages = (int)m.names;
+	kcluster_info(&here);
+	if (kmem_alloc(SELF, (unsigned long)pages * here.page_bytes, 0, &addr) == 0) {
+		if (kpage_map(SELF, (uintptr_t)addr, handle, 0, pages, PAGE_READ) == 0) {
+			c->cache = (const struct name_cache *)(uintptr_t)addr;
+			c->pages = pages;
+		} else {
+			kpage_unmap(SELF, (uintptr_t)addr, pages);
+		}
+	}
+	khandle_close(handle);
+}
 
 int
-name_open(struct name_client *c, int in, uint32_t port)
+name_open(struct name_client *c, int bit)
 {
-	long out = kmailbox_open(NAME_CLUSTER, NAME_PORT);
+	struct cluster_info here;
+	int result;
 
-	if (out < 0)
-		return (int)out;
-	*c = (struct name_client){.out = (int)out, .in = in, .port = port, .next_id = 1};
-	return 0;
+	*c = (struct name_client){0};
+	kcluster_info(&here);
+	result = process_open(&c->ch, (int)here.cluster, bit);
+	if (result == 0)
+		map_cache(c);
+	return result;
 }
 
 void
 name_close(struct name_client *c)
 {
-	khandle_close(c->out);
+	if (c->cache != NULL)
+		kpage_unmap(SELF, (uintptr_t)c->cache, c->pages);
+	channel_end(&c->ch);
 }
 
-static int
-name_ask(struct name_client *c, struct name_request *request, struct name_reply *reply)
+int
+name_link(struct name_client *c, const char *name, uint32_t port, uint32_t period)
 {
+	struct name_message m = {.op = NAME_LINK, .port = port, .period = period};
+
+	return name_ask_about(c, &m, name);
+}
+
+int
+name_unlink(struct name_client *c, const char *name)
+{
+	struct name_message m = {.op = NAME_UNLINK};
+
+	return name_ask_about(c, &m, name);
+}
+
+int
+name_heartbeat(struct name_client *c)
+{
+	struct name_message m = {.op = NAME_HEARTBEAT};
+	int result = name_ask(c, &m);
+
+	return result < 0 ? result : (int)m.names;
+}
+
+bool
+name_is_known(const struct name_client *c, const char *name, struct name_place *place)
+{
+	struct name_key key;
+
+	return c->cache != NULL && name_key_make(&key, name) &&
+		name_cache_find(c->cache, &key, place);
+}
+
+int
+name_lookup(struct name_client *c, const char *name, uint32_t flags, struct name_place *place)
+{
+	struct name_message m = {.op = NAME_LOOKUP, .flags = flags};
 	int result;
 
-	request->magic = NAME_MAGIC;
-	request->id = c->next_id++;
-	request->reply_port = c->port;
-	result = mailbox_send(c->out, request);
+	if ((flags & ~(uint32_t)NAME_WAIT) == 0 && name_is_known(c, name, place))
+		return 0;
+	result = name_ask_about(c, &m, name);
+	if (result == 0)
+		*place = (struct name_place){m.cluster, m.port};
+	return result;
+}
+
+int
+name_count(struct name_client *c)
+{
+	struct name_message m = {.op = NAME_COUNT};
+	int result = name_ask(c, &m);
+
+	return result < 0 ? result : (int)m.names;
+}
+
+int
+name_next(struct name_client *c, uint32_t *at, char *name, struct name_place *place)
+{
+	struct name_message m = {.op = NAME_NEXT, .names = *at};
+	int result = name_ask(c, &m);
+
 	if (result != 0)
 		return result;
-	do {
-		result = mailbox_receive_answer(c->in, NAME_CLUSTER, reply);
-		if (result != 0)
-			return result;
-	} while (reply->magic != NAME_MAGIC || reply->id != request->id);
-	return reply->error;
-}
-
-static int
-fill(struct name_request *request, enum name_op op, const char *name)
-{
-	size_t len = str_len_max(name, NAME_LENGTH_MAX + 1);
-
-	*request = (struct name_request){.op = op};
-	if (len == 0 || len > NAME_LENGTH_MAX)
-		return -E_INVAL;
-	str_copy(request->name, sizeof(request->name), name);
+	memcpy(name, m.name, sizeof(m.name));
+	*place = (struct name_place){m.cluster, m.port};
+	*at = m.names;
 	return 0;
-}
-
-int
-name_register(struct name_client *c, const char *name, uint32_t port)
-{
-	struct name_request request;
-	struct name_reply reply;
-
-	if (fill(&request, NAME_REGISTER, name) != 0)
-		return -E_INVAL;
-	request.port = port;
-	return name_ask(c, &request, &reply);
-}
-
-int
-name_lookup(struct name_client *c, const char *name, uint32_t *cluster, uint32_t *port)
-{
-	struct name_request request;
-	struct name_reply reply;
-	int result;
-
-	if (fill(&request, NAME_LOOKUP, name) != 0)
-		return -E_INVAL;
-	result = name_ask(c, &request, &reply);
-	if (result == 0) {
-		*cluster = reply.cluster;
-		*port = reply.port;
-	}
-	return result;
-}
-
-int
-name_unregister(struct name_client *c, const char *name)
-{
-	struct name_request request;
-	struct name_reply reply;
-
-	if (fill(&request, NAME_UNREGISTER, name) != 0)
-		return -E_INVAL;
-	return name_ask(c, &request, &reply);
-}
-
-int
-name_count(struct name_client *c, uint32_t *names)
-{
-	struct name_request request = {.op = NAME_COUNT};
-	struct name_reply reply;
-	int result = name_ask(c, &request, &reply);
-
-	if (result == 0)
-		*names = reply.names;
-	return result;
-}
-
-int
-name_forget(uint32_t cluster, uint32_t badge)
-{
-	struct name_request request = {.magic = NAME_MAGIC, .op = NAME_FORGET,
-		.reply_port = NAME_NO_REPLY, .cluster = cluster, .badge = badge};
-	long out = kmailbox_open(NAME_CLUSTER, NAME_PORT);
-	int result;
-
-	if (out < 0)
-		return (int)out;
-	result = (int)kmailbox_write((int)out, &request);
-	khandle_close((int)out);
-	return result;
 }

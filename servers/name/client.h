@@ -1,53 +1,87 @@
 /* SPDX-License-Identifier: MIT
  *
- * Client of the name server. A client owns the input mailbox at which it reads answers; one thread
- * uses it at a time.
+ * Names: a text of 1 to NAME_LENGTH_MAX bytes stands for a mailbox or portal port of a cluster. A
+ * program asks the name daemon of its cluster, which is its process server, and this the name
+ * server of the machine. What the daemon has been told it keeps in a table that programs read
+ * without a message.
+ *
+ * A name belongs to the process that has linked it: all threads of that (the ranks of a job in a
+ * cluster are one process). It goes when that unlinks it, ends, or has given no sign of life for
+ * the period that it has stated; with its cluster, too. When name_unlink has returned, no look-up
+ * anywhere in the machine that begins then finds the name. Of an owner that has died the name is
+ * found until the process server of its cluster has taken its end and each daemon that knows the
+ * name has read one message.
+ *
+ * One thread uses a client at a time.
  */
 #ifndef SERVERS_NAME_CLIENT_H
 #define SERVERS_NAME_CLIENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <atoll/channel.h>
+
+#define NAME_LENGTH_MAX 63
+
+struct name_cache;
 
 struct name_client {
-	int out;		/* mailbox to the server */
-	int in;			/* own input mailbox */
-	uint32_t port;		/* its port */
-	uint32_t next_id;
+	struct channel ch;		/* to the daemon */
+	const struct name_cache *cache;	/* mapped read-only; NULL: there is none */
+	int pages;			/* of it */
 };
 
+struct name_place {
+	uint32_t cluster, port;
+};
+
+/* flags of a look-up; without any, what the daemon keeps is enough */
+#define NAME_WAIT 1			/* until somebody links the name */
+#define NAME_FRESH 2			/* ask the name server, whatever is known here */
 /*
- * Open a client that reads its answers at input mailbox `in` of port `port`. 0 or -E_NAME of
- * kmailbox_open.
+ * For comparison (seed 002 5.6 and 8): the name server says the cluster only, and the daemon there
+ * the port, when this one asks it; or the name server asks that daemon to tell this one.
  */
-int name_open(struct name_client *c, int in, uint32_t port);
+#define NAME_TWO_STEPS 4
+#define NAME_FORWARD 8
+
+/*
+ * Open a client; `bit` is that of its channel (atoll/service.h), for whichever thread waits in one
+ * of the calls below. 0 or what process_open says (servers/proc/client.h).
+ */
+int name_open(struct name_client *c, int bit);
 void name_close(struct name_client *c);
 
 /*
- * Register a port of this cluster under a name of 1 to NAME_LENGTH_MAX bytes. 0, -E_EXIST,
- * -E_NOSPC, -E_INVAL, or -E_NAME of the mailbox.
+ * Link a name to a port of this cluster. With a period, in milliseconds, it is unlinked when there
+ * was no name_heartbeat for so long. Linked again to the same port by the same process it has the
+ * new period. 0; -E_EXIST: it is another one's, or another port's; -E_NOSPC: there are too many
+ * names; -E_INVAL: the name is empty or too long, or there is no such port; -E_NOENT: the machine
+ * has no name server; or what service_call says.
  */
-int name_register(struct name_client *c, const char *name, uint32_t port);
+int name_link(struct name_client *c, const char *name, uint32_t port, uint32_t period);
+
+/* 0; -E_NOENT; -E_ACCES: another process's; -E_INVAL; or what service_call says. */
+int name_unlink(struct name_client *c, const char *name);
 
 /*
- * Find a name. 0 and the place, -E_NOENT, -E_INVAL, or -E_NAME of the mailbox. Waits for the
- * answer.
+ * All names of this process live for another period. How many have one; or what service_call says.
  */
-int name_lookup(struct name_client *c, const char *name, uint32_t *cluster, uint32_t *port);
+int name_heartbeat(struct name_client *c);
+
+/* 0 and the place; -E_NOENT; -E_INVAL; or what service_call says. */
+int name_lookup(struct name_client *c, const char *name, uint32_t flags, struct name_place *place);
+
+/* The same by the table alone, without a message: false: it is not there, which says nothing. */
+bool name_is_known(const struct name_client *c, const char *name, struct name_place *place);
+
+/* How many names the machine has; or an error as above. */
+int name_count(struct name_client *c);
 
 /*
- * Forget a name that this job registered in this cluster. 0, -E_NOENT, -E_ACCES, -E_INVAL, or
- * -E_NAME of the mailbox.
+ * List all names: begin with *at 0. 0 and a name, which has room for NAME_LENGTH_MAX + 1 bytes;
+ * -E_NOENT: there are no more; or an error as above. A name that is there all the time is listed.
  */
-int name_unregister(struct name_client *c, const char *name);
-
-/* How many names are registered. 0 or -E_NAME of the mailbox. */
-int name_count(struct name_client *c, uint32_t *names);
-
-/*
- * Have all names forgotten that processes of a cluster with this badge (0: any) have registered:
- * they are gone. For the own cluster, from cluster 0 for any. Never waits. 0 or -E_NAME of the
- * mailbox: -E_AGAIN: its slot is full (EVENT_ROOM), or there is no server yet.
- */
-int name_forget(uint32_t cluster, uint32_t badge);
+int name_next(struct name_client *c, uint32_t *at, char *name, struct name_place *place);
 
 #endif

@@ -1,93 +1,93 @@
 /* SPDX-License-Identifier: MIT
  *
- * The name server. It never waits for one client: an answer that finds its slot full stays in a
- * list and is tried again whenever the kernel wakes the server, which it does at every arrival and
- * at every slot that became free.
+ * The name server: a service (atoll/service.h) whose clients are the name daemons, one of each
+ * cluster. It waits for none of them: what one is to be told is said when there is room for it.
  */
-#include <stdbool.h>
 #include <atoll/kcalls.h>
+#include <atoll/service.h>
 #include <atoll/server.h>
 #include <atoll/startup.h>
+#include <base/str.h>
 #include <servers/name/table.h>
 
-#define PENDING_MAX 64
+#define NO_DAEMON UINT32_MAX
 
-struct pending {
-	int id;			/* output mailbox; negative: free */
-	struct name_reply reply;
-};
-
-struct name_server {
+static struct {
 	struct name_table table;
-	struct pending pending[PENDING_MAX];
-	int in;
-};
+	struct service service;
+	struct service_client client[CLUSTERS_MAX];
+	uint32_t daemon[CLUSTERS_MAX];	/* client of each cluster */
+	uint32_t clusters;
+} server;
 
-/* Send an answer; true if it is done with, also because the client is gone. */
-static bool
-is_sent(int id, const struct name_reply *reply)
+/* What has just come into being, to whom it concerns. */
+static void
+tell_daemons(void)
 {
-	if (kmailbox_write(id, reply) == -E_AGAIN)
-		return false;
-	khandle_close(id);
-	return true;
+	for (uint32_t c = 0; server.table.to_tell != 0 && c < server.clusters; c++)
+		if (server.table.to_tell >> c & 1 && server.daemon[c] != NO_DAEMON)
+			service_tell(&server.service, server.daemon[c]);
 }
 
-/*
- * Keep an answer for later. Without room it is dropped: so many unread answers are a client's
- * fault.
- */
-static void
-keep(struct name_server *s, int id, const struct name_reply *reply)
+static uint32_t
+serve_daemon(void *of, uint32_t client, struct service_part request, void *answer)
 {
-	for (int i = 0; i < PENDING_MAX; i++)
-		if (s->pending[i].id < 0) {
-			s->pending[i] = (struct pending){id, *reply};
-			return;
-		}
-	khandle_close(id);
+	uint32_t cluster = server.service.client[client].from.cluster;
+	struct name_message q = {0}, r;
+
+	(void)of;
+	memcpy(&q, request.at, request.bytes < sizeof(q) ? request.bytes : sizeof(q));
+	server.daemon[cluster] = client;
+	name_serve(&server.table, cluster, &q, &r);
+	tell_daemons();
+	memcpy(answer, &r, sizeof(r));
+	return sizeof(r);
+}
+
+/* A message that names nothing if there is nothing to say any more. */
+static uint32_t
+tell_daemon(void *of, uint32_t client, void *message)
+{
+	struct name_message m;
+
+	(void)of;
+	name_tell(&server.table, server.service.client[client].from.cluster, &m);
+	tell_daemons();
+	memcpy(message, &m, sizeof(m));
+	return sizeof(m);
 }
 
 static void
-answer(struct name_server *s, const struct mail_sender *from, const struct name_request *request)
+daemon_gone(void *of, uint32_t client)
 {
-	struct name_reply reply;
-	long id;
+	uint32_t cluster = server.service.client[client].from.cluster;
 
-	name_serve(&s->table, from, request, &reply);
-	if (request->reply_port == NAME_NO_REPLY)
-		return;
-	id = kmailbox_open((int)from->cluster, (int)request->reply_port);
-	if (id >= 0 && !is_sent((int)id, &reply))
-		keep(s, (int)id, &reply);
-}
-
-static void
-retry(struct name_server *s)
-{
-	for (int i = 0; i < PENDING_MAX; i++)
-		if (s->pending[i].id >= 0 && is_sent(s->pending[i].id, &s->pending[i].reply))
-			s->pending[i].id = -1;
+	(void)of;
+	server.daemon[cluster] = NO_DAEMON;
+	name_forget(&server.table, cluster);
+	tell_daemons();
 }
 
 int
 server_main(int argc, char **argv)
 {
-	static struct name_server server;
-	struct name_request request;
-	struct mail_sender from;
+	static const struct service_kind kind = {.magic = NAME_MAGIC,
+		.message = sizeof(struct name_message), .cluster = NAME_CLUSTER, .port = NAME_PORT,
+		.pages = NAME_PAGES};
+	struct cluster_info here;
 
 	(void)argc;
 	(void)argv;
-	for (int i = 0; i < PENDING_MAX; i++)
-		server.pending[i].id = -1;
-	server.in = atoll_startup()->listens;
-	kevent_bind(EVENT_MAILBOX, server.in, 0);
-	kevent_bind(EVENT_ROOM, 0, 1);
-	for (;;) {
-		while (kmailbox_read(server.in, ANY_SOURCE_CLUSTER, &request, &from) >= 0)
-			answer(&server, &from, &request);
-		retry(&server);
-		kthread_sleep(WAKE_ANY, FOREVER);
-	}
+	kcluster_info(&here);
+	server.clusters = here.clusters;
+	for (uint32_t c = 0; c < CLUSTERS_MAX; c++)
+		server.daemon[c] = NO_DAEMON;
+	server.service = (struct service){.kind = &kind, .serve = serve_daemon,
+		.gone = daemon_gone, .tell = tell_daemon, .in = atoll_startup()->listens,
+		.client = server.client, .clients = here.clusters, .looks = SERVICE_LOOKS,
+		.badge = BADGE_INIT};
+	if (service_begin(&server.service) != 0)
+		return 1;
+	for (;;)
+		service_step(&server.service);
 }

@@ -1,58 +1,63 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of the name server. It listens on mailbox port NAME_PORT of cluster 0. A request names
- * the port of the sender's cluster at which the answer is read (NAME_NO_REPLY: none is wanted); the
- * sender's cluster itself comes from the kernel, so nobody registers for somebody else. A name
- * belongs to the cluster and the badge that registered it. When a job has ended in a cluster, that
- * one's process server has its names forgotten; when a cluster dies, cluster 0's.
+ * Messages between the name server, in cluster 0, and the name daemons: the process server of each
+ * cluster is one. Both directions have the same message, in a channel of a service
+ * (atoll/service.h). The daemon asks for what programs ask it (client.h), and each request has one
+ * answer. What the name server says without being asked are NAME_GONE and those behind it.
+ *
+ * The server knows which clusters have been told a name, and a name that is unlinked is gone when
+ * each of these has said that it is told so to nobody any more: until then who links it again, or
+ * unlinks it, waits (-E_AGAIN, then NAME_AGAIN).
  */
 #ifndef SERVERS_NAME_PROTOCOL_H
 #define SERVERS_NAME_PROTOCOL_H
 
 #include <stdint.h>
-#include <abi/limits.abi.h>
+#include <servers/name/client.h>
 
 #define NAME_CLUSTER 0
 #define NAME_PORT 0
 #define NAME_MAGIC 0x454d414eu		/* "NAME" */
-#define NAME_LENGTH_MAX 63
-#define NAME_NO_REPLY 0xffffffffu	/* as reply_port */
+#define NAME_PAGES 1			/* of a channel */
 
 enum name_op {
-	/* NOSPC, EXIST: the name belongs to another port; the same port may repeat it */
-	NAME_REGISTER = 1,
-	NAME_LOOKUP = 2,	/* NOENT */
-	NAME_UNREGISTER = 3,	/* NOENT, ACCES: registered by another cluster or job */
-	/* ACCES: not by a process server; of another cluster, unless cluster 0 asks */
-	NAME_FORGET = 4,
-	NAME_COUNT = 5,		/* only the reply's `names` */
+	/* name, port -> nothing; EXIST; NOSPC; INVAL; AGAIN: it is on its way out */
+	NAME_LINK = 1,
+	/* name, flags -> cluster, port; NOENT; AGAIN: with NAME_WAIT or NAME_FORWARD */
+	NAME_LOOKUP,
+	/* name, flags -> nothing; NOENT; ACCES: another cluster's; AGAIN */
+	NAME_UNLINK,
+	NAME_COUNT,			/* nothing -> names */
+	/* names: entries of the table to leave out -> name, cluster, port, names: for the next */
+	NAME_NEXT,
+	/* nothing -> nothing: the daemon has done what the last NAME_GONE wants */
+	NAME_DROPPED,
+	/* of a program only: all its names live for another period each -> names: how many */
+	NAME_HEARTBEAT,
+	/* of a program only: nothing -> handle in `port`: of its cluster's table (cache.h) */
+	NAME_TABLE,
+
+	/* name: tell this place to nobody any more; to be followed by NAME_DROPPED */
+	NAME_GONE,
+	/* name: ask once more, who was told -E_AGAIN */
+	NAME_AGAIN,
+	/* name, cluster: its daemon asks for the port of this name of yours (NAME_FORWARD) */
+	NAME_ASKED,
 };
 
-struct name_request {
-	uint32_t magic;
-	uint32_t op;
-	uint32_t id;		/* chosen by the client, comes back with the reply */
-	uint32_t reply_port;
-	uint32_t port;		/* NAME_REGISTER */
-	uint32_t badge;		/* NAME_FORGET: names that this badge, 0: any, */
-	uint32_t cluster;	/* of this cluster has registered */
-	uint32_t reserved;
-	char name[NAME_LENGTH_MAX + 1];
-	uint8_t pad[32];
-};
+/* flags of the daemons, beside those of client.h */
+#define NAME_OF_DEAD 0x100		/* UNLINK: never -E_AGAIN */
+#define NAME_WHERE 0x200		/* LOOKUP: the cluster alone, which nobody keeps */
 
-struct name_reply {
-	uint32_t magic;
+struct name_message {
 	uint32_t op;
-	uint32_t id;
-	int32_t error;		/* 0 or -E_NAME; INVAL: the request made no sense */
-	uint32_t cluster;	/* NAME_LOOKUP */
+	uint32_t flags;
+	int32_t error;			/* of an answer: 0 or -E_NAME */
+	uint32_t cluster;
 	uint32_t port;
-	uint32_t names;		/* that are registered now */
-	uint8_t pad[100];
+	uint32_t period;		/* LINK, of a program: milliseconds; 0: no heartbeat */
+	uint32_t names;			/* of an answer */
+	char name[NAME_LENGTH_MAX + 1];
 };
-
-_Static_assert(sizeof(struct name_request) == MAILBOX_MSG_SIZE, "a request is one message");
-_Static_assert(sizeof(struct name_reply) == MAILBOX_MSG_SIZE, "a reply is one message");
 
 #endif

@@ -28,8 +28,8 @@ struct job_plan {
 
 /* What is still to be said. */
 struct to_say {
-	bool names[CLUSTERS_MAX];	/* that a cluster's names are to be forgotten */
-	bool has_ended;			/* the end of the part, to the leader, behind those */
+	/* the end of the part, to the leader, when the name server knows of it */
+	bool has_ended;
 	enum proc_end end;
 	int status;
 };
@@ -42,6 +42,7 @@ struct to_say {
 #define BIT_SERVER 5			/* the end of a server */
 #define BIT_CHILD 6			/* of a process that a program has asked for */
 #define BIT_TYPED 7	/* it is time to look what was typed, and who has not ended */
+#define BIT_NAMES 8			/* the name server has said something */
 
 /* A server of this cluster. */
 struct server {
@@ -113,9 +114,6 @@ void agent_reap(struct agent *a);
 
 /* The part is over: the leader will hear how. */
 void agent_ended(struct agent *a, enum proc_end end, int status);
-
-/* A cluster's ranks are gone: their names will be forgotten (say.c). */
-void agent_forget(struct agent *a, uint32_t cluster);
 
 /*
  * Say what the slots take now; BIT_ROOM tells when to try again. True: the end of the part is due,

@@ -14,6 +14,7 @@
 #include <servers/proc/agent.h>
 #include <servers/proc/groups.h>
 #include <servers/proc/lead.h>
+#include <servers/proc/names.h>
 #include <servers/proc/requests.h>
 #include <servers/proc/signals.h>
 
@@ -113,10 +114,8 @@ static void
 look_for_deaths(void)
 {
 	for (uint32_t c = 0; c < agent.here.clusters; c++)
-		if (c != agent.here.cluster && lead_waits_for(&leader.lead, c) && is_dead(c)) {
+		if (c != agent.here.cluster && lead_waits_for(&leader.lead, c) && is_dead(c))
 			lead_dead(&leader.lead, c);
-			agent_forget(&agent, c);
-		}
 }
 
 /* Its agent is a new one: what was opened to the old one is closed. False: it cannot be. */
@@ -283,13 +282,22 @@ begin(void)
 }
 
 static void
+take_name_message(const struct mail_sender *from, const struct proc_message *m)
+{
+	if (m->magic == PROC_MAGIC && from->badge == BADGE_INIT)
+		names_message(from->cluster, m);
+}
+
+static void
 take_messages(void)
 {
 	struct proc_message m;
 	struct mail_sender from;
 
 	while (kmailbox_read(in, ANY_SOURCE_CLUSTER, &m, &from) >= 0) {
-		if (is_leader)
+		if (m.op == PROC_NAME_ASK || m.op == PROC_NAME_TOLD)
+			take_name_message(&from, &m);
+		else if (is_leader)
 			lead_take(&leader.lead, &from, &m);
 		else
 			agent_message(&from, &m);
@@ -309,6 +317,8 @@ serve(uint32_t bits)
 		groups_look();
 		signals_look();
 	}
+	if (bits & 1 << BIT_DEATH)
+		names_look_for_deaths();
 	if (bits & 1 << BIT_DEATH && is_leader)
 		(leader.waits ? look_for_lives : look_for_deaths)();
 	else if (bits & 1 << BIT_DEATH)
@@ -341,6 +351,10 @@ server_main(int argc, char **argv)
 		return 1;
 	}
 	begin();
-	for (uint32_t bits = 0;; bits = requests_serve())
+	for (uint32_t bits = 0;; bits = requests_serve()) {
+		names_step();
 		serve(bits);
+		/* what is due by that */
+		names_step();
+	}
 }

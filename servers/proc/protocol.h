@@ -21,6 +21,9 @@ enum proc_op {
 	PROC_KILL = 2,		/* end them with `status` */
 	/* agent -> leader */
 	PROC_ENDED = 3,		/* this cluster's ranks have ended: status, cause */
+	/* name daemon -> name daemon (names.h) */
+	PROC_NAME_ASK = 4,	/* name: which port is it? */
+	PROC_NAME_TOLD = 5,	/* name, status: 0 or -E_NOENT, port */
 };
 
 /* how a cluster's part of a job ended */
@@ -39,7 +42,9 @@ struct proc_message {
 	uint32_t cluster;
 	int32_t status;
 	uint32_t end;		/* enum proc_end */
-	uint8_t pad[104];
+	uint32_t port;		/* PROC_NAME_TOLD */
+	char name[64];
+	uint8_t pad[36];
 };
 
 _Static_assert(sizeof(struct proc_message) == MAILBOX_MSG_SIZE, "one message");

@@ -148,6 +148,5 @@ agent_reap(struct agent *a)
 	p->proc = -1;
 	requests_end_part(&s);
 	part_close(p);
-	agent_forget(a, a->here.cluster);
 	agent_ended(a, end, status);
 }

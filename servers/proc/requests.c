@@ -8,6 +8,8 @@
 #include <atoll/service.h>
 #include <base/str.h>
 #include <servers/proc/groups.h>
+#include <servers/proc/names.h>
+#include <servers/proc/names_local.h>
 #include <servers/proc/ranks.h>
 #include <servers/proc/requests.h>
 #include <servers/proc/shared.h>
@@ -533,18 +535,42 @@ is_for_later(const struct asked *s, int error)
 		starting[s->client] != 0);
 }
 
+/* The process that asks, if it is one of this cluster; else -1. */
+static int
+process_of(const struct asked *s)
+{
+	const struct member *m = s->member;
+
+	return m == NULL ? -1 : m->is_part ? agent->part.proc : m->proc;
+}
+
 /* Bytes behind the answer. */
 static uint32_t
 serve_memory(const struct asked *s, struct process_reply *r, void *out)
 {
-	const struct member *m = s->member;
 	const struct shared_asked what = {.q = &s->q, .data = s->body.text, .bytes = s->bytes,
 		.is_server = s->from->cluster == 0 && s->from->badge == BADGE_SERVER,
-		.proc = m == NULL ? -1 : m->is_part ? agent->part.proc : m->proc};
+		.proc = process_of(s)};
 	uint32_t bytes = 0;
 
 	r->error = shared_serve(&what, r, out, &bytes);
 	return bytes;
+}
+
+/* To the name daemon, which answers now or later. */
+static uint32_t
+serve_name(const struct asked *s, void *answer)
+{
+	struct process_reply r = {0};
+	struct name_message q = {0}, a;
+
+	memcpy(&q, s->body.text, s->bytes < sizeof(q) ? s->bytes : sizeof(q));
+	if (!names_serve(s->client, &q, &a, process_of(s)))
+		return SERVICE_LATER;
+	r.error = a.error;
+	memcpy(answer, &r, sizeof(r));
+	memcpy((char *)answer + sizeof(r), &a, sizeof(a));
+	return sizeof(r) + sizeof(a);
 }
 
 static uint32_t
@@ -556,6 +582,8 @@ request_serve(void *of, uint32_t client, struct service_part request, void *answ
 	uint32_t bytes;
 
 	(void)of;
+	if (is_read && asked.q.op == PROCESS_NAME)
+		return serve_name(&asked, answer);
 	if (is_read && asked.q.op == PROCESS_MEMORY) {
 		bytes = serve_memory(&asked, &r, (char *)answer + sizeof(r));
 		memcpy(answer, &r, sizeof(r));
@@ -589,6 +617,7 @@ gone(void *of, uint32_t client)
 	starting[client] = 0;
 	brought_drop(&brought[client]);
 	signals_gone(client);
+	names_client_gone(client);
 	if (from->cluster == agent->here.cluster || next_client(from, 0) < service.clients)
 		return;
 	family_forget_parent(&agent->family, from);
@@ -600,6 +629,7 @@ gone(void *of, uint32_t client)
 static void
 tell_parent(struct member *m, const struct mail_sender *parent)
 {
+	local_forget(m->badge);
 	end_start(m);
 	wake_parent(m, parent, &m->status);
 }
@@ -615,6 +645,7 @@ requests_end_part(const struct proc_status *status)
 {
 	struct member *m = family_by_badge(&agent->family, BADGE_OF_JOB(agent->part.job));
 
+	local_forget(BADGE_OF_JOB(agent->part.job));
 	if (m == NULL)
 		return;
 	end_start(m);
@@ -630,6 +661,7 @@ requests_begin(struct agent *a)
 	uint32_t far = CLIENTS_FAR * (a->here.clusters - 1);
 	uint32_t most = CLIENTS_OWN + (far > CLIENTS_FAR_LEAST ? far : CLIENTS_FAR_LEAST);
 	long in = kmailbox_create(PROCESS_PORT), result;
+	struct name_wait *waits;
 	uint64_t addr = 0;
 
 	agent = a;
@@ -637,18 +669,19 @@ requests_begin(struct agent *a)
 	if (in < 0)
 		return (int)in;
 	result = kmem_alloc(SELF, most * (sizeof(struct service_client) + sizeof(*brought) +
-		sizeof(*starting)),
-		PAGE_READ | PAGE_WRITE, &addr);
+		sizeof(struct name_wait) + sizeof(*starting)), PAGE_READ | PAGE_WRITE, &addr);
 	if (result < 0)
 		return (int)result;
 	brought = (struct brought *)(uintptr_t)(addr + most * sizeof(struct service_client));
-	starting = (int32_t *)(void *)(brought + most);
+	waits = (struct name_wait *)(void *)(brought + most);
+	starting = (int32_t *)(void *)(waits + most);
 	service = (struct service){.kind = &kind, .serve = request_serve, .gone = gone,
-		.tell = tell_signal, .mail = take_mail,
+		.tell = tell_signal, .mail = take_mail, .other = names_have_come,
 		.in = (int)in, .client = (struct service_client *)(uintptr_t)addr, .clients = most,
 		.own = CLIENTS_OWN, .looks = SERVICE_LOOKS};
 	signals_begin(a, &service);
 	groups_begin(a);
+	names_begin(a, &service, waits);
 	return service_begin(&service);
 }
 

@@ -10,6 +10,7 @@
 #include <abi/errors.h>
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
+#include <servers/name/protocol.h>
 #include <servers/proc/client.h>
 #include "expect.h"
 #include "frames.h"
@@ -94,11 +95,23 @@ some_job(char *at)
 	return bytes;
 }
 
+/* What may be asked about names, but for what is answered when somebody links one. Its bytes. */
+static uint32_t
+some_name(unsigned char *at)
+{
+	struct name_message m = {.op = draw(NAME_ASKED + 2), .port = draw(16),
+		.flags = draw(4096) & ~(uint32_t)NAME_WAIT, .period = draw(3), .names = draw(300)};
+
+	memset(m.name, 'a' + (int)draw(3), draw(8) == 0 ? sizeof(m.name) : draw(4));
+	memcpy(at, &m, sizeof(m));
+	return sizeof(m);
+}
+
 /* The bytes of a request at `at`. */
 static uint32_t
 some_request(unsigned char *at)
 {
-	struct process_request q = {.op = draw(PROCESS_STOPPED + 2), .pid = some_pid(),
+	struct process_request q = {.op = draw(PROCESS_NAME + 2), .pid = some_pid(),
 		.status = (int)draw(300)};
 	uint32_t bytes = some_texts(&q, (char *)at + sizeof(q));
 
@@ -108,6 +121,8 @@ some_request(unsigned char *at)
 		q.inherit_bytes = 0;
 		bytes += some_job((char *)at + sizeof(q) + bytes);
 	}
+	if (q.op == PROCESS_NAME)
+		bytes = some_name(at + sizeof(q));
 	memcpy(at, &q, sizeof(q));
 	return draw(16) == 0 ? draw(sizeof(q)) : (uint32_t)sizeof(q) + bytes;
 }
@@ -165,6 +180,7 @@ ask_once(void)
 {
 	unsigned char *place = channel_place(&ch);
 	struct process_reply r = {0};
+	struct name_message named = {0};
 	uint32_t bytes, op;
 	int result;
 
@@ -177,11 +193,13 @@ ask_once(void)
 				(unsigned char)draw(256);
 	do
 		result = service_receive(&ch, (const struct service_part[2]){{&r, sizeof(r)},
-			{NULL, 0}});
+			{&named, sizeof(named)}});
 	while (result >= 0 && (r.signal & PROCESS_TOLD) != 0);
 	expect(result >= 0, 1, "an answer");
 	if (r.pid > 0)
 		pids[draw(8)] = r.pid;
+	if (r.error == 0 && op == PROCESS_NAME && named.op == NAME_TABLE)
+		expect(khandle_close((int)named.port), 0, "the handle of a table of names");
 	if (r.error == 0 && op == PROCESS_FORK)
 		end_formed(&r);
 	if (r.error == 0 && op == PROCESS_BRING)

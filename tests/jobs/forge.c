@@ -10,13 +10,15 @@
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
+#include <atoll/service.h>
 #include <atoll/startup.h>
 #include <servers/name/client.h>
 #include <servers/name/protocol.h>
 #include <servers/proc/protocol.h>
 #include "expect.h"
 
-#define OPS 6			/* more than there are */
+#define BIT 4
+#define OPS 8			/* more than there are */
 
 /*
  * A slot takes a message when the one before it was read: after two more, a message has been dealt
@@ -48,38 +50,16 @@ forge(uint32_t cluster)
 	khandle_close((int)out);
 }
 
+/* What only the name daemons may ask: others are refused when they open a channel. */
 static void
-forge_forget(struct name_client *c, uint32_t cluster)
+forge_daemon(void)
 {
-	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .reply_port = c->port,
-		.cluster = cluster};
-	struct name_reply reply;
+	static const struct service_kind kind = {.magic = NAME_MAGIC,
+		.message = sizeof(struct name_message), .cluster = NAME_CLUSTER,
+		.port = NAME_PORT, .pages = NAME_PAGES};
+	struct channel ch;
 
-	expect(mailbox_send(c->out, &q), 0, "ask that names be forgotten");
-	expect(mailbox_receive_answer(c->in, NAME_CLUSTER, &reply), 0, "an answer");
-	expect(reply.error, -E_ACCES, "the answer");
-}
-
-/*
- * What a process of the name server's cluster says is no answer: the slot of that cluster has a
- * wrong one before the right one comes. Others need not be tried: a process has no badge but the
- * one that it was given.
- */
-static void
-forge_answer(struct name_client *c, const char *name)
-{
-	const struct startup *s = atoll_startup();
-	struct name_reply wrong = {.magic = NAME_MAGIC, .op = NAME_LOOKUP, .id = c->next_id,
-		.cluster = CLUSTERS_MAX - 1, .port = PORTS_MAX - 1};
-	uint32_t cluster = 0, port = 0;
-	long out = kmailbox_open(NAME_CLUSTER, (int)c->port);
-
-	if (s->cluster == NAME_CLUSTER)
-		expect(mailbox_send((int)out, &wrong), 0, "send a forged answer");
-	expect(name_lookup(c, name, &cluster, &port), 0, "look up");
-	expect(cluster, s->cluster, "the cluster that the name server knows");
-	expect(port, c->port, "the port that the name server knows");
-	khandle_close((int)out);
+	expect(service_open(&ch, &kind, BIT), -E_ACCES, "ask as a name daemon");
 }
 
 static void
@@ -92,23 +72,22 @@ int
 main(void)
 {
 	const struct startup *s = atoll_startup();
-	uint32_t port = s->base_port + s->local_rank, found, at;
+	uint32_t port = s->base_port + s->local_rank;
+	struct name_place at;
 	struct cluster_info here;
 	struct name_client c;
 	char name[32];
-	long in = kmailbox_create((int)port);
 
-	expect(in >= 0, 1, "create a mailbox");
-	expect(name_open(&c, (int)in, port), 0, "open the client");
+	expect(name_open(&c, BIT), 0, "open the client");
 	own_name(name, sizeof(name));
-	expect(name_register(&c, name, port), 0, "register");
+	expect(name_link(&c, name, port, 0), 0, "link");
 	kcluster_info(&here);
-	forge_answer(&c, name);
-	for (uint32_t cluster = 0; cluster < here.clusters; cluster++) {
+	forge_daemon();
+	for (uint32_t cluster = 0; cluster < here.clusters; cluster++)
 		forge(cluster);
-		forge_forget(&c, cluster);
-	}
-	expect(name_lookup(&c, name, &found, &at), 0, "the own name is still there");
+	expect(name_lookup(&c, name, NAME_FRESH, &at), 0, "the own name is still there");
+	expect(at.cluster, s->cluster, "its cluster");
+	expect(at.port, port, "its port");
 	name_close(&c);
 	return verdict();
 }

@@ -1,116 +1,303 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every rank registers itself with the name server and finds all others. Rank 0 also sends requests
- * that make no sense. When all have found all, the others end without a word to the name server,
- * and rank 0 sees that their names are released: what is registered then are the names of its own
- * process, which goes on.
+ * Names (servers/name/client.h): every rank links itself and finds all others, in each of the ways
+ * that there are. A name goes from rank to rank: who looks it up when it has been unlinked never
+ * finds who had it before. Rank 0 also asks for what makes no sense. At the end the others go
+ * without a word, and rank 0 sees that only the names of its own process are left.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <abi/errors.h>
 #include <atoll/kcalls.h>
-#include <atoll/server.h>
+#include <atoll/service.h>
 #include <atoll/startup.h>
 #include <servers/name/client.h>
 #include <servers/name/protocol.h>
+#include <servers/proc/client.h>
 #include "expect.h"
 
-/*
- * The server answers each of these with an error, and the next sound request as if nothing had
- * been.
- */
-static void
-try_nonsense(struct name_client *c)
-{
-	unsigned char garbage[MAILBOX_MSG_SIZE];
-	struct name_reply reply;
-	uint32_t cluster, port;
+#define BIT 4
+#define ROUNDS 12
+#define MS 1000000u
+#define PERIOD_NS (40 * MS)
 
-	memset(garbage, 0xff, sizeof(garbage));
-	((struct name_request *)(void *)garbage)->reply_port = c->port;
-	expect(mailbox_send(c->out, garbage), 0, "send garbage");
-	expect(mailbox_receive_answer(c->in, NAME_CLUSTER, &reply), 0, "an answer to garbage");
-	expect(reply.error, -E_INVAL, "the answer to garbage");
-	((struct name_request *)(void *)garbage)->reply_port = 4000000;
-	expect(mailbox_send(c->out, garbage), 0, "send garbage without a way back");
-	expect(name_lookup(c, "nobody", &cluster, &port), -E_NOENT, "an unknown name");
-	expect(name_lookup(c, "", &cluster, &port), -E_INVAL, "an empty name");
-	expect(name_unregister(c, "nobody"), -E_NOENT, "forget an unknown name");
-	expect(name_register(c, "far", 4000), -E_INVAL, "a port that does not exist");
+static struct name_client names;
+static const struct startup *self;
+
+static const struct placement *
+place_of(uint32_t rank)
+{
+	return (const struct placement *)(uintptr_t)self->placement + rank;
 }
 
-/* Others may not have registered yet: ask again. The job's time limit ends a wait in vain. */
-static void
-find(struct name_client *c, const char *prefix, uint32_t rank)
+static uint32_t
+port_of(uint32_t rank)
 {
-	const struct startup *s = atoll_startup();
-	const struct placement *p = (const struct placement *)(uintptr_t)s->placement + rank;
-	uint32_t cluster = 0, port = 0;
-	char name[32];
-	int result;
-
-	snprintf(name, sizeof(name), "%s%u", prefix, rank);
-	while ((result = name_lookup(c, name, &cluster, &port)) == -E_NOENT)
-		kthread_yield();
-	expect(result, 0, "look up");
-	expect(cluster, p->cluster, "cluster");
-	expect(port, s->base_port + p->local_rank, "port");
+	return self->base_port + place_of(rank)->local_rank;
 }
 
 static void
-add(struct name_client *c, const char *prefix)
+expect_place(const struct name_place *have, uint32_t rank, const char *what)
 {
-	char name[32];
-
-	snprintf(name, sizeof(name), "%s%u", prefix, atoll_startup()->rank);
-	expect(name_register(c, name, c->port), 0, "register");
-	expect(name_register(c, name, c->port + 1), -E_EXIST, "register twice");
+	expect(have->cluster, place_of(rank)->cluster, what);
+	expect(have->port, port_of(rank), what);
 }
 
-/*
- * Rank 0: send the others home; then only the two names of each rank of this process are left, and
- * the word.
- */
-static void
-send_home(struct name_client *c)
+static const char *
+numbered(const char *prefix, uint32_t n)
 {
-	const struct startup *s = atoll_startup();
-	const struct placement *place = (const struct placement *)(uintptr_t)s->placement;
-	uint32_t names = 0, here = 0;
-	int result;
+	static char name[NAME_LENGTH_MAX + 1];
 
-	for (uint32_t r = 0; r < s->ranks; r++) {
-		find(c, "found", r);
-		here += place[r].cluster == s->cluster;
+	snprintf(name, sizeof(name), "%s%u", prefix, n);
+	return name;
+}
+
+static void
+add(const char *prefix, uint32_t n)
+{
+	expect(name_link(&names, numbered(prefix, n), port_of(self->rank), 0), 0, "link");
+}
+
+static void
+find(const char *prefix, uint32_t n, uint32_t rank, uint32_t flags)
+{
+	struct name_place at = {0};
+
+	expect(name_lookup(&names, numbered(prefix, n), flags, &at), 0, "look up");
+	expect_place(&at, rank, numbered(prefix, n));
+}
+
+/* --- what makes no sense --- */
+
+static void
+try_bytes(uint32_t op, int byte)
+{
+	struct process_request q = {.op = PROCESS_NAME};
+	struct process_reply r = {0};
+	struct name_message m;
+	const struct service_part request[2] = {{&q, sizeof(q)}, {&m, sizeof(m)}};
+	const struct service_part answer[2] = {{&r, sizeof(r)}, {NULL, 0}};
+
+	memset(&m, byte, sizeof(m));
+	m.op = op;
+	expect(service_call(&names.ch, request, answer) >= 0, 1, "ask nonsense");
+	expect(r.error, -E_INVAL, "the answer to nonsense");
+}
+
+static void
+try_nonsense(void)
+{
+	char longest[NAME_LENGTH_MAX + 2];
+	struct name_place at;
+
+	for (uint32_t op = NAME_LINK; op <= NAME_UNLINK; op++) {
+		try_bytes(op, 'x');
+		try_bytes(op, 0);
 	}
-	expect(name_count(c, &names), 0, "count");
-	expect(names, 2 * s->ranks, "names of all ranks");
-	add(c, "home");
-	while ((result = name_count(c, &names)) == 0 && names != 2 * here + 1)
+	try_bytes(0, 1);
+	try_bytes(NAME_ASKED + 1, 1);
+	try_bytes(NAME_DROPPED, 0);
+	try_bytes(NAME_GONE, 0);
+	memset(longest, 'n', sizeof(longest));
+	longest[NAME_LENGTH_MAX + 1] = 0;
+	expect(name_link(&names, longest, 8, 0), -E_INVAL, "link a name that is too long");
+	expect(name_link(&names, "", 8, 0), -E_INVAL, "link an empty name");
+	expect(name_link(&names, "far", 4000, 0), -E_INVAL, "a port that does not exist");
+	expect(name_lookup(&names, "nobody", 0, &at), -E_NOENT, "an unknown name");
+	expect(name_lookup(&names, "", 0, &at), -E_INVAL, "an empty name");
+	expect(name_unlink(&names, "nobody"), -E_NOENT, "unlink an unknown name");
+	longest[NAME_LENGTH_MAX] = 0;
+	expect(name_link(&names, longest, 8, 0), 0, "link the longest name");
+	expect(name_lookup(&names, longest, 0, &at), 0, "find the longest name");
+	expect(name_unlink(&names, longest), 0, "unlink the longest name");
+}
+
+/* As many as the cluster's daemon has room for; then as before. */
+static void
+fill(void)
+{
+	int before = name_count(&names), result = 0;
+	uint32_t n = 0;
+
+	while (result == 0)
+		result = name_link(&names, numbered("full", n++), 8, 0);
+	expect(result, -E_NOSPC, "too many names");
+	expect(n > 30, 1, "many names fit");
+	for (uint32_t i = 0; i + 1 < n; i++)
+		expect(name_unlink(&names, numbered("full", i)), 0, "unlink one of many");
+	expect(name_count(&names), before, "names afterwards");
+}
+
+/* --- finding each other --- */
+
+static void
+find_all(void)
+{
+	struct name_place at;
+
+	for (uint32_t r = 0; r < self->ranks; r++) {
+		find("rank", r, r, NAME_WAIT);
+		expect(name_is_known(&names, numbered("rank", r), &at), 1, "it is known now");
+		expect_place(&at, r, "what is known");
+		find("rank", r, r, NAME_FRESH);
+		find("rank", r, r, NAME_TWO_STEPS);
+		find("rank", r, r, NAME_FORWARD);
+	}
+	expect(name_lookup(&names, "nobody", NAME_TWO_STEPS, &at), -E_NOENT, "two steps to nobody");
+	expect(name_lookup(&names, "nobody", NAME_FORWARD, &at), -E_NOENT, "forwarded to nobody");
+}
+
+/* A name of another process; of the own one each rank may do as it likes. */
+static void
+try_others_name(void)
+{
+	uint32_t other = 0;
+
+	while (other < self->ranks && place_of(other)->cluster == self->cluster)
+		other++;
+	expect(name_link(&names, numbered("rank", self->rank), port_of(self->rank) + 1, 0),
+		-E_EXIST, "another port");
+	expect(name_link(&names, numbered("rank", self->rank), port_of(self->rank), 0), 0,
+		"the same again");
+	if (other == self->ranks)
+		return;
+	expect(name_link(&names, numbered("rank", other), port_of(self->rank), 0), -E_EXIST,
+		"link another one's name");
+	expect(name_unlink(&names, numbered("rank", other)), -E_ACCES, "unlink another one's name");
+}
+
+/* In round n the name is that of one rank, which unlinks it when all have found it. */
+static void
+pass_on(uint32_t n)
+{
+	uint32_t owner = n % self->ranks;
+	char seen[32];
+
+	if (n > 0)
+		find("gone", n - 1, (n - 1) % self->ranks, NAME_WAIT);
+	if (self->rank == owner)
+		expect(name_link(&names, "moving0", port_of(owner), 0), 0, "link what moves");
+	find("moving", 0, owner, NAME_WAIT);
+	snprintf(seen, sizeof(seen), "seen%u.", n);
+	add(seen, self->rank);
+	if (self->rank == owner) {
+		for (uint32_t r = 0; r < self->ranks; r++)
+			find(seen, r, r, NAME_WAIT);
+		expect(name_unlink(&names, "moving0"), 0, "unlink what moves");
+		add("gone", n);
+	}
+	find("gone", n, owner, NAME_WAIT);
+	expect(name_unlink(&names, numbered(seen, self->rank)), 0, "unlink what was seen");
+}
+
+static uint64_t
+time_now(void)
+{
+	uint64_t now = 0;
+
+	kclock(&now);
+	return now;
+}
+
+/*
+ * A heartbeat, which began at *last the time before: if that is not longer ago than the period, the
+ * name has to be there.
+ */
+static void
+beat_once(uint64_t *last)
+{
+	uint64_t begin = time_now();
+	bool lives = name_heartbeat(&names) > 0;
+	struct name_place at;
+	int result = name_lookup(&names, numbered("beats", self->rank), 0, &at);
+
+	if (time_now() - *last < PERIOD_NS) {
+		expect(lives, 1, "a heartbeat");
+		expect(result, 0, "it lives");
+	} else if (result != 0) {
+		name_link(&names, numbered("beats", self->rank), 8, PERIOD_NS / MS);
+	}
+	*last = begin;
+}
+
+/* Who beats has its name for longer than its period, and for no longer when it stops. */
+static void
+beat(void)
+{
+	uint64_t begin = time_now(), last = begin;
+	struct name_place at;
+
+	expect(name_link(&names, numbered("beats", self->rank), 8, PERIOD_NS / MS), 0, "link");
+	while (time_now() - begin < 2 * PERIOD_NS) {
+		beat_once(&last);
+		kthread_sleep(1u << BIT, time_now() + PERIOD_NS / 8);
+	}
+	while (name_lookup(&names, numbered("beats", self->rank), 0, &at) == 0)
 		kthread_yield();
-	expect(result, 0, "count");
+	expect(name_heartbeat(&names), 0, "nothing has a period any more");
+}
+
+/* --- the end --- */
+
+static void
+list(int count)
+{
+	char name[NAME_LENGTH_MAX + 1];
+	struct name_place at;
+	uint32_t next = 0;
+	int n = 0;
+
+	while (name_next(&names, &next, name, &at) == 0)
+		n += strncmp(name, "rank", 4) == 0 && at.cluster == self->cluster;
+	expect(n, count, "names of this cluster in the list");
+}
+
+/* When the others are gone, only the names of this process are left. */
+static void
+see_them_off(void)
+{
+	uint32_t here = 0, gone = 0;
+	int left;
+
+	for (uint32_t r = 0; r < self->ranks; r++)
+		here += place_of(r)->cluster == self->cluster;
+	for (uint32_t n = 0; n < ROUNDS; n++)
+		gone += place_of(n % self->ranks)->cluster == self->cluster;
+	for (uint32_t r = 1; r < self->ranks; r++)
+		find("done", r, r, NAME_WAIT);
+	add("home", 0);
+	do
+		left = name_count(&names);
+	while (left >= 0 && (uint32_t)left != 2 * here + gone + 1 && kthread_yield() == 0);
+	expect(left > 0, 1, "count");
+	list((int)here);
 }
 
 int
 main(void)
 {
-	const struct startup *s = atoll_startup();
-	uint32_t port = s->base_port + s->local_rank;
-	struct name_client c;
-	long in = kmailbox_create((int)port);
-
-	expect(in >= 0, 1, "create a mailbox");
-	expect(name_open(&c, (int)in, port), 0, "open the client");
-	if (s->rank == 0)
-		try_nonsense(&c);
-	add(&c, "rank");
-	for (uint32_t r = 0; r < s->ranks; r++)
-		find(&c, "rank", r);
-	add(&c, "found");
-	if (s->rank == 0)
-		send_home(&c);
-	else
-		find(&c, "home", 0);
-	name_close(&c);
+	self = atoll_startup();
+	expect(name_open(&names, BIT), 0, "open the client");
+	if (self->rank == 0) {
+		try_nonsense();
+		fill();
+		add("start", 0);
+	}
+	find("start", 0, 0, NAME_WAIT);
+	add("rank", self->rank);
+	find_all();
+	try_others_name();
+	for (uint32_t n = 0; n < ROUNDS; n++)
+		pass_on(n);
+	if (self->local_rank == 0)
+		beat();
+	if (self->rank == 0) {
+		see_them_off();
+	} else {
+		add("done", self->rank);
+		find("home", 0, 0, NAME_WAIT);
+	}
+	name_close(&names);
 	return verdict();
 }

@@ -44,14 +44,14 @@ pester_servers(int cluster)
 		send(cluster, PROC_PORT, &m);
 }
 
+/* The name server is asked by channels alone; these are none, or not there. */
 static void
 pester_names(void)
 {
-	struct name_request q = {.magic = NAME_MAGIC, .reply_port = 0xffffffff};
+	uint32_t words[MAILBOX_MSG_SIZE / sizeof(uint32_t)] = {NAME_MAGIC};
 
-	memset(q.name, 'x', sizeof(q.name));
-	for (q.op = 0; q.op < 6; q.op++)
-		send(NAME_CLUSTER, NAME_PORT, &q);
+	for (words[1] = 0; words[1] < 6; words[1]++)
+		send(NAME_CLUSTER, NAME_PORT, words);
 }
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * All ranks but one compute without a pause, some on the cores of servers. Rank 1, which is not in
- * the name server's cluster, asks that, and is answered.
+ * the name server's cluster, asks for names, and is answered.
  */
 #include <atoll/kcalls.h>
 #include <servers/name/client.h>
@@ -9,20 +9,20 @@
 #include "tell.h"
 
 #define QUESTIONS 100
+#define BIT 4
 #define ASKS 1				/* the rank */
 
 static void
-ask(int in, uint32_t port)
+ask(int in)
 {
 	const struct startup *s = atoll_startup();
 	struct name_client c;
-	uint32_t names;
 
 	for (uint32_t r = 1; r < s->ranks; r++)
 		hear(in);
-	expect(name_open(&c, in, port), 0, "open the client");
+	expect(name_open(&c, BIT), 0, "open the client");
 	for (int i = 0; i < QUESTIONS; i++)
-		expect(name_count(&c, &names), 0, "an answer");
+		expect(name_count(&c) >= 0, 1, "an answer");
 	name_close(&c);
 	for (uint32_t r = 0; r < s->ranks; r++)
 		if (r != ASKS)
@@ -51,7 +51,7 @@ main(void)
 
 	expect(in >= 0, 1, "create a mailbox");
 	if (s->rank == ASKS)
-		ask(in, port);
+		ask(in);
 	else
 		compute(in);
 	return verdict();

@@ -107,6 +107,8 @@ def shared_cores(port):
 
 def shared_with_servers(port):
     """Programs that compute do not keep servers from answering."""
+    yield "names_on_mppa256", \
+        lambda: ranks_say_ok(run(port, 16, "names", machine="mppa256", options=("--map", "scatter")), 16)
     for machine, ranks in (("optimsoc4x2", 6), ("mppa256", 18)):
         yield f"servers_answer_although_programs_compute_on_{machine}", \
             lambda m=machine, n=ranks: ranks_say_ok(run(port, n, "spin", machine=m, options=("--map", "scatter")), n)
@@ -125,6 +127,9 @@ def programs(port):
     for seed in (1, 2):
         yield f"random_requests_for_processes_{seed}", \
             lambda s=seed: expect(run(port, 1, "askfuzz", str(s)), 0, f"ok asked with seed {s}")
+    for seed in (1, 2):
+        yield f"names_go_with_who_is_killed_{seed}", \
+            lambda s=seed: expect(run(port, 1, "namedeaths", str(s)), 0, f"ok deaths with seed {s}")
     yield "mpi_jobs_by_request", lambda: expect(run(port, 1, "askjob"), 0, "ok askjob")
     if port == "riscv64":
         yield "a_broken_pipe_ends_who_writes", lambda: expect(run(port, 1, "broken_pipe"), 141, "writes")

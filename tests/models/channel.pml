@@ -19,7 +19,7 @@
  * proves: user/channel.c channel_listen 52bc36a70b17
  * proves: user/channel.c channel_await d4b189462835
  * proves: user/service_loop.c serve_client b24c02044795
- * proves: user/service_loop.c is_quiet 16a584b47f58
+ * proves: user/service_loop.c is_quiet f35aee9b60fe
  *
  * run: -DMESSAGES=4 -DSLOTS=1
  * run: -DMESSAGES=5 -DSLOTS=2

@@ -46,6 +46,24 @@ struct service_part {
  */
 int service_open(struct channel *ch, const struct service_kind *kind, int bit);
 
+/* Its steps, for who waits for other things, too. Zero but for `kind` and `bit` at the start. */
+struct service_opening {
+	const struct service_kind *kind;
+	int bit;
+	bool is_begun, is_made;
+	bool is_named;			/* false again: to name it once more */
+	int out;			/* mailbox to the server */
+	uint32_t number;		/* of the channel */
+};
+
+/*
+ * Go on with opening a channel: 0: it is open; -E_AGAIN: call it again when there may be room for
+ * a message to the server (EVENT_ROOM), or once it is named, when something has come in the
+ * channel. It may have to be named again: a server that cannot open it now has no way to say so.
+ * Or what service_open says: it was not opened.
+ */
+int service_try_open(struct channel *ch, struct service_opening *o);
+
 /*
  * Send a request of two parts, and wait for its answer, whose first `answer[0].bytes` go to the
  * first part, the rest to the second one. One call of a channel at a time, from any thread. The
@@ -74,7 +92,7 @@ struct service_client {
 
 #define SERVICE_BIT_MAIL 0		/* of the server's thread: a message has come */
 /* this one and all above are the clients'; those between are free */
-#define SERVICE_BIT_CLIENT 8
+#define SERVICE_BIT_CLIENT 9
 
 /* What `serve` returns instead of a number of bytes: the answer comes later. */
 #define SERVICE_LATER UINT32_MAX
@@ -99,6 +117,12 @@ struct service {
 	 * looked at.
 	 */
 	void (*mail)(void *of, const struct mail_sender *from, const void *message);
+	/*
+	 * Has something come from elsewhere that the server is to look at, in a channel to another
+	 * service? With `is_last` it sleeps unless this is so, and has to be woken from now on.
+	 * NULL: there is nothing else.
+	 */
+	bool (*other)(void *of, bool is_last);
 	void *of;
 	int in;				/* its mailbox */
 	struct service_client *client;
@@ -106,6 +130,9 @@ struct service {
 	/* of them, for the own cluster, and the others share the rest; 0: it has a share, too */
 	uint32_t own;
 	uint32_t looks;			/* without work before it sleeps: SERVICE_LOOKS */
+	/* what the clients must be: -E_ACCES is for all others; 0: anybody */
+	uint32_t badge;
+	uint64_t until;			/* a sleep ends then; FOREVER from service_begin on */
 
 	/* from service_begin on */
 	struct service_client *awake;	/* the first */
@@ -116,7 +143,7 @@ struct service {
 	bool has_mail;
 };
 
-/* Begin; the fields up to `looks` are filled. 0 or what event_bind says. */
+/* Begin; the fields up to `badge` are filled. 0 or what event_bind says. */
 int service_begin(struct service *s);
 
 /*
