@@ -12,6 +12,7 @@
 #define AT_ATOLL 0x41544f4c		/* auxiliary vector type */
 #define STARTUP_VERSION 3
 #define NO_PORTS 0			/* value of base_port */
+#define STARTUP_DEVICES 8
 
 /* mapping policies (002 5.8) */
 #define MAP_COMPACT 0
@@ -55,8 +56,10 @@ struct startup {
 	uint64_t image_bytes;
 	/* address of the cluster's struct job_control; 0 outside a job */
 	uint64_t control;
-	int32_t device;			/* handle of the device that a server drives; 0: none */
+	/* handles of the devices that a server drives, the first ones; 0: none */
+	int32_t device[STARTUP_DEVICES];
 	uint32_t device_class;		/* servers/device/protocol.h */
+	uint32_t reserved;
 	/* address of struct job_part[clusters]; 0: the job lives in one cluster */
 	uint64_t parts;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading and writing a file of the file server, and the shortest request, its size, from the
- * last rank's cluster. usage: fileio. Windows of the last rank: label 16: read 4096 bytes; 17:
+ * Reading and writing a file of the file server, and the shortest request, its size, from the last
+ * rank's cluster. usage: fileio [FILE]. Windows of the last rank: label 16: read 4096 bytes; 17:
  * write 4096 bytes; 18: fstat.
  */
 #include <fcntl.h>
@@ -60,7 +60,7 @@ main(int argc, char **argv)
 	if (rank < ranks - 1) {
 		sleep(1);	/* the others execute nothing meanwhile */
 	} else {
-		fd = open("/file", O_RDWR | O_CREAT, 0666);
+		fd = open(argc > 1 ? argv[1] : "/file", O_RDWR | O_CREAT, 0666);
 		expect_all(pwrite(fd, text, BYTES, 0));
 		windows(fd);
 		close(fd);

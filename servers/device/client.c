@@ -46,18 +46,12 @@ device_ask(struct device_client *c, struct device_request *q, struct device_repl
 }
 
 long
-device_open(struct device_client *c, const char *path, uint32_t how, uint64_t *size)
+device_open(struct device_client *c)
 {
-	struct device_request q = {.op = DEVICE_OPEN, .count = how};
+	struct device_request q = {.op = DEVICE_OPEN};
 	struct device_reply reply;
-	long result;
+	long result = device_ask(c, &q, &reply);
 
-	if (str_len_max(path, DEVICE_DATA) == DEVICE_DATA)
-		return -E_INVAL;
-	str_copy(q.data, sizeof(q.data), path);
-	result = device_ask(c, &q, &reply);
-	if (result == 0 && size != NULL)
-		*size = reply.value;
 	return result == 0 ? (long)reply.handle : result;
 }
 
@@ -71,10 +65,10 @@ device_close(struct device_client *c, long handle)
 }
 
 static long
-read_some(struct device_client *c, long handle, uint64_t offset, void *to, size_t len)
+read_some(struct device_client *c, long handle, void *to, size_t len)
 {
 	struct device_request q = {.op = DEVICE_READ, .handle = (uint32_t)handle,
-		.count = (uint32_t)len, .offset = offset, .bulk_port = DEVICE_NO_BULK};
+		.count = (uint32_t)len, .bulk_port = DEVICE_NO_BULK};
 	struct device_reply reply;
 	int result;
 
@@ -97,13 +91,13 @@ read_some(struct device_client *c, long handle, uint64_t offset, void *to, size_
 }
 
 long
-device_read(struct device_client *c, long handle, uint64_t offset, void *to, size_t len)
+device_read(struct device_client *c, long handle, void *to, size_t len)
 {
 	size_t most = c->portal != 0 ? DEVICE_BULK : DEVICE_DATA, done = 0;
 
 	while (done < len) {
 		size_t part = len - done < most ? len - done : most;
-		long n = read_some(c, handle, offset + done, (char *)to + done, part);
+		long n = read_some(c, handle, (char *)to + done, part);
 
 		if (n < 0)
 			return done > 0 ? (long)done : n;
@@ -115,13 +109,13 @@ device_read(struct device_client *c, long handle, uint64_t offset, void *to, siz
 }
 
 long
-device_write(struct device_client *c, long handle, uint64_t offset, const void *from, size_t len)
+device_write(struct device_client *c, long handle, const void *from, size_t len)
 {
 	size_t done = 0;
 
 	while (done < len) {
 		struct device_request q = {.op = DEVICE_WRITE, .handle = (uint32_t)handle,
-			.offset = offset + done, .bulk_port = DEVICE_NO_BULK};
+			.bulk_port = DEVICE_NO_BULK};
 		struct device_reply reply;
 		int result;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Client of the device servers: the console's input, random bytes and files of the host are read
- * and written alike. A client owns the input mailbox and the input portal at which it gets answers;
- * one thread uses it at a time. Results: >= 0, -E_NAME, or another negative number of Linux's.
+ * Client of the device servers: the console's input and random bytes are read and written alike. A
+ * client owns the input mailbox and the input portal at which it gets answers; one thread uses it
+ * at a time. Results: >= 0, -E_NAME, or another negative number of Linux's.
  */
 #ifndef SERVERS_DEVICE_CLIENT_H
 #define SERVERS_DEVICE_CLIENT_H
@@ -24,17 +24,16 @@ struct device_client {
 int device_connect(struct device_client *c, uint32_t class, int in, int portal, uint32_t port);
 void device_disconnect(struct device_client *c);
 
-/* A handle. *size: of a file; NULL: not wanted. `path` is a file's; "" for other classes. */
-long device_open(struct device_client *c, const char *path, uint32_t how, uint64_t *size);
+/* A handle. */
+long device_open(struct device_client *c);
 long device_close(struct device_client *c, long handle);
 
 /*
  * Bytes that were read: as many as there were, 0 at the end. A read of the console waits for input.
  */
-long device_read(struct device_client *c, long handle, uint64_t offset, void *to, size_t len);
+long device_read(struct device_client *c, long handle, void *to, size_t len);
 
 /* Bytes that were written: less than len only if the device takes no more. */
-long device_write(struct device_client *c, long handle, uint64_t offset, const void *from,
-	size_t len);
+long device_write(struct device_client *c, long handle, const void *from, size_t len);
 
 #endif

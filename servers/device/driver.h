@@ -25,20 +25,11 @@ struct driver {
 	int (*start)(const struct registers *r);
 	/* It has interrupted, and the server waits for what comes; NULL: it never does then. */
 	void (*interrupt)(void);
-	/* A file of the device, to be named by its number: 0 .. HANDLES - 1. */
-	int (*open)(uint32_t number, const char *path, uint32_t how, uint64_t *size);
-	void (*close)(uint32_t number);
 	/* Bytes; -E_AGAIN: not yet, ask again after an interrupt. */
-	long (*read)(uint32_t number, uint64_t offset, void *to, size_t len);
-	long (*write)(uint32_t number, uint64_t offset, const void *from, size_t len);
+	long (*read)(void *to, size_t len);
+	long (*write)(const void *from, size_t len);
 };
 
-#define HANDLES 32			/* open files of a device */
-
-extern const struct driver uart_driver, random_driver, files_driver;
-
-/* For devices that are one stream: any path opens it, closing changes nothing. */
-int stream_open(uint32_t number, const char *path, uint32_t how, uint64_t *size);
-void stream_close(uint32_t number);
+extern const struct driver uart_driver, random_driver;
 
 #endif

@@ -12,16 +12,18 @@
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <atoll/startup.h>
+#include <atoll/virtio.h>
 #include <base/str.h>
 #include <servers/device/driver.h>
 #include <servers/device/protocol.h>
 
+#define HANDLES 32			/* that are open */
 #define WAITING 16			/* requests and answers that are kept */
 #define PATIENCE_NS 200000000ull	/* for a client that has asked for bulk data */
 #define BULK_STACK 4096
 #define LIFE_SHIFT 8
 
-/* An open file: its handle is its number and life. */
+/* An open handle: it is its number and life. */
 struct opened {
 	struct mail_sender owner;
 	uint32_t life;
@@ -56,23 +58,7 @@ static struct {
 	char data[DEVICE_BULK];
 } bulk;
 
-int
-stream_open(uint32_t number, const char *path, uint32_t how, uint64_t *size)
-{
-	(void)number;
-	(void)path;
-	(void)how;
-	*size = 0;
-	return 0;
-}
-
-void
-stream_close(uint32_t number)
-{
-	(void)number;
-}
-
-/* --- open files --- */
+/* --- open handles --- */
 
 static struct opened *
 file_of(const struct mail_sender *from, uint32_t handle)
@@ -87,20 +73,14 @@ file_of(const struct mail_sender *from, uint32_t handle)
 }
 
 static int
-serve_open(const struct mail_sender *from, const struct device_request *q, struct device_reply *r)
+serve_open(const struct mail_sender *from, struct device_reply *r)
 {
 	uint32_t number = 0;
-	int result;
 
-	if (str_len_max(q->data, DEVICE_DATA) == DEVICE_DATA)
-		return -E_INVAL;
 	while (number < HANDLES && server.file[number].is_open)
 		number++;
 	if (number == HANDLES)
 		return -E_MFILE;
-	result = server.driver->open(number, q->data, q->count, &r->value);
-	if (result != 0)
-		return result;
 	server.file[number].is_open = true;
 	server.file[number].owner = *from;
 	server.file[number].life++;
@@ -191,7 +171,7 @@ serve_read(const struct mail_sender *from, const struct device_request *q)
 
 	if (is_bulk && __atomic_load_n(&bulk.is_busy, __ATOMIC_ACQUIRE))
 		return false;
-	n = f == NULL ? -E_BADF : server.driver->read((uint32_t)(f - server.file), q->offset, data,
+	n = f == NULL ? -E_BADF : server.driver->read(data,
 		q->count < most ? q->count : most);
 	if (n == -E_AGAIN)
 		return false;
@@ -211,7 +191,7 @@ serve_write(const struct mail_sender *from, const struct device_request *q, stru
 
 	if (f == NULL || q->count > DEVICE_DATA)
 		return f == NULL ? -E_BADF : -E_INVAL;
-	n = server.driver->write((uint32_t)(f - server.file), q->offset, q->data, q->count);
+	n = server.driver->write(q->data, q->count);
 	r->value = n < 0 ? 0 : (uint64_t)n;
 	return n < 0 ? (int)n : 0;
 }
@@ -223,7 +203,6 @@ serve_close(const struct mail_sender *from, uint32_t handle)
 
 	if (f == NULL)
 		return -E_BADF;
-	server.driver->close((uint32_t)(f - server.file));
 	f->is_open = false;
 	return 0;
 }
@@ -233,10 +212,8 @@ static void
 forget(uint32_t badge)
 {
 	for (uint32_t i = 0; i < HANDLES; i++)
-		if (server.file[i].is_open && server.file[i].owner.badge == badge) {
-			server.driver->close(i);
+		if (server.file[i].owner.badge == badge)
 			server.file[i].is_open = false;
-		}
 	for (unsigned i = 0; i < WAITING; i++)
 		if (server.waiting[i].is_read && server.waiting[i].from.badge == badge)
 			server.waiting[i].is_used = false;
@@ -256,7 +233,7 @@ device_serve(const struct mail_sender *from, const struct device_request *q)
 	if (q->magic != DEVICE_MAGIC)
 		r.error = -E_INVAL;
 	else if (q->op == DEVICE_OPEN)
-		r.error = serve_open(from, q, &r);
+		r.error = serve_open(from, &r);
 	else if (q->op == DEVICE_CLOSE)
 		r.error = serve_close(from, q->handle);
 	else if (q->op == DEVICE_WRITE)
@@ -295,25 +272,17 @@ retry(void)
 static int
 device_begin(const struct startup *s)
 {
-	static const struct driver *const drivers[DEVICE_CLASSES] = {&uart_driver, &random_driver,
-		&files_driver};
+	static const struct driver *const drivers[DEVICE_CLASSES] = {&uart_driver, &random_driver};
 	struct cluster_info info;
-	uint64_t at;
-	long result;
+	int result;
 
 	server.class = s->device_class;
 	server.driver = drivers[server.class];
-	server.registers.device = s->device;
+	server.registers.device = s->device[0];
 	kcluster_info(&info);
-	result = kmem_alloc(SELF, info.page_bytes, 0, &at);
-	if (result >= 0)
-		result = kpage_map(SELF, (unsigned long)at, s->device, 0, 1,
-			PAGE_READ | PAGE_WRITE);
-	if (result >= 0)
-		result = kevent_bind(EVENT_INTERRUPT, s->device, BIT_INTERRUPT);
-	if (result < 0)
-		return (int)result;
-	server.registers.at = (volatile unsigned char *)(uintptr_t)at;
+	result = registers_map(s->device[0], BIT_INTERRUPT, &server.registers.at);
+	if (result != 0)
+		return result;
 	bulk.main_thread = (int)kthread_self();
 	bulk.thread = thread_start(bulk_run, NULL, (int)info.core, BULK_STACK);
 	if (bulk.thread < 0)
@@ -341,7 +310,7 @@ server_main(int argc, char **argv)
 	for (long bits = 0;; bits = kthread_sleep(WAKE_ANY, FOREVER)) {
 		if ((bits & 1 << BIT_INTERRUPT) != 0 && server.driver->interrupt != NULL) {
 			server.driver->interrupt();
-			kdevice_done(s->device);
+			kdevice_done(s->device[0]);
 		}
 		retry();
 		while (kmailbox_read(s->listens, ANY_SOURCE_CLUSTER, &request, &from) >= 0)

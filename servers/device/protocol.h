@@ -26,24 +26,17 @@
 enum device_class {
 	DEVICE_CONSOLE,		/* what is typed, and the console's text; one stream */
 	DEVICE_RANDOM,		/* random bytes of the host */
-	DEVICE_FILES,		/* files of a folder of the host; the path says which */
 	DEVICE_CLASSES
 };
 
 enum device_op {
-	/* data: path, count: DEVICE_WRITABLE and so on -> handle, value: size */
-	DEVICE_OPEN = 1,
+	DEVICE_OPEN = 1,	/* -> handle */
 	DEVICE_CLOSE = 2,	/* handle */
-	DEVICE_READ = 3,	/* handle, offset, count -> value: bytes, 0 at the end */
-	DEVICE_WRITE = 4,	/* handle, offset, count, data -> value: bytes */
+	DEVICE_READ = 3,	/* handle, count -> value: bytes, 0 at the end */
+	DEVICE_WRITE = 4,	/* handle, count, data -> value: bytes */
 	/* handle: a badge whose job is over; by cluster 0's process server. No answer */
 	DEVICE_FORGET = 5,
 };
-
-/* DEVICE_OPEN */
-#define DEVICE_WRITABLE 1
-#define DEVICE_CREATE 2			/* with DEVICE_WRITABLE: make the file if there is none */
-#define DEVICE_EMPTY 4			/* with DEVICE_WRITABLE: cut it to nothing */
 
 struct device_request {
 	uint32_t magic;
@@ -52,9 +45,8 @@ struct device_request {
 	uint32_t reply_port;
 	uint32_t handle;
 	uint32_t count;
-	uint64_t offset;
 	uint32_t bulk_port;	/* DEVICE_READ */
-	uint32_t reserved;
+	uint32_t reserved[3];
 	char data[DEVICE_DATA];
 };
 

@@ -40,12 +40,10 @@ uart_start(const struct registers *r)
 }
 
 static long
-uart_read(uint32_t number, uint64_t offset, void *to, size_t len)
+uart_read(void *to, size_t len)
 {
 	size_t n = 0;
 
-	(void)number;
-	(void)offset;
 	while (n < len && uart.got != uart.put)
 		((char *)to)[n++] = uart.text[uart.got++ % INPUT];
 	uart_take();
@@ -53,12 +51,10 @@ uart_read(uint32_t number, uint64_t offset, void *to, size_t len)
 }
 
 static long
-uart_write(uint32_t number, uint64_t offset, const void *from, size_t len)
+uart_write(const void *from, size_t len)
 {
 	long result;
 
-	(void)number;
-	(void)offset;
 	if (len > CONSOLE_WRITE_MAX)
 		len = CONSOLE_WRITE_MAX;
 	result = console_put(from, (uint32_t)len);
@@ -66,4 +62,4 @@ uart_write(uint32_t number, uint64_t offset, const void *from, size_t len)
 }
 
 const struct driver uart_driver = {.start = uart_start, .interrupt = uart_take,
-	.open = stream_open, .close = stream_close, .read = uart_read, .write = uart_write};
+	.read = uart_read, .write = uart_write};

@@ -4,7 +4,7 @@
  * its entry's and the life of that.
  */
 #include <abi/errors.h>
-#include <servers/file/tree.h>
+#include <servers/file/share.h>
 
 #define HANDLE_BITS 10
 
@@ -61,12 +61,18 @@ handle_find(struct tree *t, uint32_t client, uint32_t number)
 enum file_kind
 description_kind(const struct tree *t, const struct description *d)
 {
+	if (d->is_host)
+		return share_kind(t, d);
 	return d->is_pipe ? FILE_KIND_PIPE : (enum file_kind)node_of(t, d->object)->kind;
 }
 
 static void
 description_close(struct tree *t, const struct description *d)
 {
+	if (d->is_host) {
+		share_close(t, d);
+		return;
+	}
 	if (d->is_pipe) {
 		pipe_end_close(t, &t->pipe[d->object],
 			(d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE);
@@ -91,6 +97,7 @@ handle_close(struct tree *t, struct handle *h)
 void
 file_forget(struct tree *t, uint32_t client)
 {
+	share_forget(t, client);
 	offers_forget(t, client);
 	pipes_forget(t, client);
 	for (uint32_t i = 0; i < HANDLES_MAX && t->handles_of[client] > 0; i++)

@@ -36,6 +36,7 @@ input_begin(struct tree *t)
 		return;
 	input.room = (uint32_t)(f.bytes - sizeof(*input.answer));
 	input.answer = f.data;
+	t->began = frame_began(input.answer);
 }
 
 static void

@@ -13,6 +13,8 @@
 #include <servers/file/client.h>
 #include <servers/file/input.h>
 #include <servers/file/proc.h>
+#include <servers/file/share.h>
+#include <servers/file/shares.h>
 
 #define MORE_BLOCKS 32			/* taken from the kernel at a time */
 #define TEMPORARY_MODE 01777		/* of the directory that programs expect */
@@ -51,6 +53,12 @@ uint32_t
 client_cluster(uint32_t client)
 {
 	return (uint32_t)clients[client].from.cluster;
+}
+
+void
+client_again(uint32_t client)
+{
+	service_again(&service, client);
 }
 
 static uint32_t
@@ -114,6 +122,8 @@ gone(void *of, uint32_t client)
 	proc_settle(of);
 }
 
+_Static_assert(FILE_PUT_OFF == SERVICE_LATER, "what file_serve says of a request that waits");
+
 static const struct service_kind kind = FILE_SERVICE;
 static struct service service = {.kind = &kind, .serve = answer_request, .gone = gone,
 	.tell = answer_nothing, .of = &tree, .client = clients, .clients = CLIENTS_MAX,
@@ -134,10 +144,17 @@ server_main(int argc, char **argv)
 	tree_make(&tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
 	proc_begin(&tree);
 	input_begin(&tree);
+	shares_begin(&tree);
 	service.in = atoll_startup()->listens;
 	result = service_begin(&service);
-	while (result == 0)
-		if ((service_step(&service) & 1u << BIT_INPUT) != 0)
+	while (result == 0) {
+		uint32_t bits = service_step(&service);
+
+		if ((bits & 1u << BIT_INPUT) != 0)
 			input_look();
+		/* while clients keep it busy it does not sleep, and finds no bit */
+		if (tree.shares > 0)
+			shares_look(&tree, (bits & 1u << BIT_SHARE) != 0);
+	}
 	return result;
 }

@@ -3,6 +3,7 @@
  * Descriptions that go from client to client, whoever closes, dies or says nonsense first; at
  * random beside a naive model, too.
  *
+ * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c
  * servers/file/token.c base/str.c
@@ -67,7 +68,7 @@ TEST(an_offset_is_shared_by_who_claims)
 	expect_eq(place(2, mine[0]), 4);
 	on_handle(FILE_WRITE, 2, mine[0], FILE_AT_OFFSET, 3);
 	expect_eq(place(1, h[0]), 7);
-	expect_eq(on_handle(FILE_LIST, 2, mine[1], FILE_AT_OFFSET, 60).error, 0);
+	expect_eq(on_handle(FILE_LIST, 2, mine[1], FILE_AT_OFFSET, 24).error, 0);
 	expect_eq(place(1, h[1]), 1);
 	expect_eq(place(2, h[0]), UINT64_MAX);
 	expect_eq(place(1, mine[0]), UINT64_MAX);

@@ -2,6 +2,7 @@
  *
  * Descriptions of open files: offsets, appending, modes, places in a directory.
  *
+ * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c
  * servers/file/token.c base/str.c
@@ -126,28 +127,36 @@ TEST(what_a_handle_is_not_open_for_is_refused)
 TEST(a_directory_is_read_at_its_offset)
 {
 	static const char *const names[] = {".", "..", "d", "longer"};
-	struct file_request q = {.op = FILE_LIST, .offset = OFFSET, .arg = 60};
+	struct file_request q = {.op = FILE_LIST, .offset = OFFSET};
+	const struct file_entry *e;
 	struct file_reply r;
+	uint32_t at;
 
 	reset();
 	ask_path(FILE_MAKE_DIRECTORY, "d", 0);
 	ask_path(FILE_MAKE_DIRECTORY, "longer", 0);
 	q.handle = opened("/", FILE_DIRECTORY);
 	for (int i = 0; i < 4; i++) {
-		q.arg = i == 3 ? 6 : 60;
-		if (i == 3)
-			expect_eq(asked(1, q, "", 0).error, -E_INVAL);
-		q.arg = (uint32_t)str_len(names[i]) + 1;
+		q.arg = (uint32_t)(FILE_ENTRY_HEAD + str_len(names[i]) + 1 + 7) & ~7u;
+		q.arg--;
+		expect_eq(asked(1, q, "", 0).error, -E_INVAL);
+		q.arg++;
+		at = 0;
 		r = asked(1, q, "", 0);
-		expect(r.error == 0 && str_is_equal(answer.data, names[i]));
+		e = listed(&at);
+		expect(r.error == 0 && e != NULL && str_is_equal(e->name, names[i]));
+		expect(e != NULL && e->next == r.value && listed(&at) == NULL);
 		expect_eq(seek(q.handle, 0, FILE_FROM_OFFSET).value, r.value);
 	}
-	expect_eq(asked(1, q, "", 0).error, -E_NOENT);
+	r = asked(1, q, "", 0);
+	expect(r.error == 0 && r.count == 0);
 	expect_eq(seek(q.handle, 2, FILE_FROM_START).value, 2);
 	expect_eq(asked(1, q, "", 0).error, 0);
-	expect(str_is_equal(answer.data, "d"));
+	at = 0;
+	expect(str_is_equal(listed(&at)->name, "d"));
 	q.offset = UINT64_MAX - 1;
-	expect_eq(asked(1, q, "", 0).error, -E_NOENT);
+	r = asked(1, q, "", 0);
+	expect(r.error == 0 && r.count == 0);
 }
 
 TEST(one_client_takes_its_share_and_all_take_all)

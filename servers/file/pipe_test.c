@@ -3,6 +3,7 @@
  * Pipes: bytes in order, who is told and when, ends that close or die, limits, and all of it at
  * random beside a naive model.
  *
+ * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c
  * servers/file/token.c base/str.c

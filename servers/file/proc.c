@@ -267,16 +267,19 @@ show_in_proc(struct tree *t, const struct part *first, const struct part *second
 void
 proc_show(struct tree *t, const void *request, uint32_t bytes)
 {
-	struct file_request r = {0};
-	const char *path = r.path;
+	struct file_request r;
+	char text[FILE_PATH_MAX];
+	const char *path = text;
 	struct part part[3] = {0};
 
 	if (t->proc == 0 || bytes < FILE_HEAD)
 		return;
-	memcpy(&r, request, bytes < sizeof(r) ? bytes : sizeof(r));
-	if ((r.op != FILE_OPEN && r.op != FILE_STAT) ||
-		str_len_max(r.path, sizeof(r.path)) == sizeof(r.path))
+	memcpy(&r, request, FILE_HEAD);
+	bytes -= (uint32_t)FILE_HEAD;
+	if ((r.op != FILE_OPEN && r.op != FILE_STAT) || bytes >= sizeof(text))
 		return;
+	memcpy(text, (const char *)request + FILE_HEAD, bytes);
+	text[bytes] = 0;
 	if (!path_cut(&path, &part[0]) || !part_is(&part[0], "proc"))
 		return;
 	if (!path_cut(&path, &part[1])) {

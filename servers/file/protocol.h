@@ -4,9 +4,9 @@
  * one client and end with it. A handle stands for a description of an open file: its offset, and
  * how it may be used. Names and contents belong to all.
  *
- * A request is a struct file_request, up to the end of what its path needs, or, for FILE_WRITE, as
- * far as `path`, and the bytes behind it. An answer is a struct file_reply; of FILE_READ bytes, and
- * of FILE_LIST a name, follow it.
+ * A request is a struct file_request, and behind it the paths that it names, or the bytes that are
+ * to be written. An answer is a struct file_reply; of FILE_READ bytes, and of FILE_LIST entries,
+ * follow it.
  *
  * Bytes that need several messages are moved at one place all the same: the first request says how
  * many more are to follow, the offset moves over all of them, and the rest is moved with the offset
@@ -27,18 +27,25 @@
 #define FILE_MESSAGE 1912		/* what has room in half a page */
 #define FILE_DATA_MAX (FILE_MESSAGE - FILE_HEAD)	/* bytes of a file in one message */
 #define FILE_PIECE_MAX 4096		/* of a pipe that are written in one piece */
-#define FILE_PATH_MAX 96		/* with its zero byte, or two with theirs */
+#define FILE_PATH_MAX 640		/* with its zero byte, or two with theirs */
 /* a struct service_kind */
 #define FILE_SERVICE {.magic = FILE_MAGIC, .message = FILE_MESSAGE, .cluster = FILE_CLUSTER, \
 	.port = FILE_PORT, .pages = FILE_PAGES}
-#define FILE_NAME_MAX 59		/* of one name in a directory */
+#define FILE_NAME_MAX 59		/* of one name in a directory that is in memory */
+#define FILE_ENTRY_NAME_MAX 255		/* of one that is listed */
 #define FILE_SERVER "bin/file"		/* in the boot archive */
+/*
+ * there, too: where folders of the host are, a path in each line; the device with mount tag N has
+ * the one of line N, counted from 0
+ */
+#define FILE_SHARES "etc/shares"
 
 /* errors besides those of errors.tbl; Linux's numbers */
 #define FILE_ENODEV 19
 #define FILE_ENOTDIR 20
 #define FILE_EISDIR 21
 #define FILE_ENFILE 23
+#define FILE_EXDEV 18
 #define FILE_EFBIG 27
 #define FILE_ESPIPE 29
 #define FILE_ENAMETOOLONG 36
@@ -58,7 +65,10 @@ enum file_op {
 	FILE_READ = 3,
 	/* the same, and the bytes -> the same; more: for which there is room in the file */
 	FILE_WRITE = 4,
-	/* path -> size, kind, node, count: FILE_ARCHIVED or 0, and a struct file_status */
+	/*
+	 * path, arg: FILE_NO_FOLLOW or 0 -> size, kind, node, count: FILE_ARCHIVED or 0, and a
+	 * struct file_status
+	 */
 	FILE_STAT = 5,
 	FILE_STAT_OPEN = 6,	/* handle -> the same */
 	FILE_RESIZE = 7,	/* handle, offset: new size */
@@ -66,9 +76,9 @@ enum file_op {
 	FILE_MAKE_DIRECTORY = 9,	/* path, more: its mode -> size, kind, node */
 	FILE_RENAME = 10,	/* path: old path, zero byte, new path, zero byte */
 	/*
-	 * handle of a directory, offset: position or FILE_AT_OFFSET, arg: bytes that the name may
-	 * have, with its zero byte -> next position, kind, node, and the name; NOENT: no more;
-	 * INVAL: it is too long, and the offset stays
+	 * handle of a directory, offset: position or FILE_AT_OFFSET, arg: bytes that the entries
+	 * may have -> next position, count: bytes, and as many of struct file_entry; 0: no more;
+	 * INVAL: there is no room for the next one, and the offset stays
 	 */
 	FILE_LIST = 11,
 	/* handle, offset: signed, arg: enum file_from -> value: the offset of the description */
@@ -102,14 +112,15 @@ enum file_op {
 	 * at the end and a zero byte; NOENT: it was removed
 	 */
 	FILE_WHERE = 19,
-	FILE_SET_TIME = 20,	/* handle, offset: ns, when it changed last */
+	/* handle, offset: ns, when it changed last; or arg: FILE_NOW */
+	FILE_SET_TIME = 20,
 	FILE_SET_MODE = 21,	/* handle, arg: bits */
 	/* nothing -> handle of what the machine is given to read: a pipe that nobody can write */
 	FILE_INPUT = 22,
 	/*
 	 * handle, offset: bytes -> value: key: the file is memory of the client's cluster, with
 	 * room for as many bytes, which that's process server knows (PROCESS_MEMORY). ENODEV: it is
-	 * memory of another cluster.
+	 * memory of another cluster, or the host's.
 	 */
 	FILE_SHARE = 26,
 	FILE_LINK = 25,		/* as FILE_RENAME, but the file has both names then */
@@ -123,7 +134,14 @@ enum file_op {
 	 * pipe or FILE_REST, has left
 	 */
 	FILE_REST = 24,
+	FILE_SYNC = 27,		/* handle: what is in the file outlives the machine */
+	/* path: that of the link, zero byte, what it says, zero byte; PERM: memory has no links */
+	FILE_SYMLINK = 28,
+	FILE_READ_LINK = 29,	/* path -> count, and as many bytes; INVAL: it is no link */
 };
+
+/* FILE_SET_TIME */
+#define FILE_NOW 1
 
 /* FILE_STAT: it is what the boot archive has under that name below files/ */
 #define FILE_ARCHIVED 1
@@ -137,6 +155,7 @@ enum file_op {
 #define FILE_READABLE 32
 #define FILE_APPEND 64			/* who writes at the offset writes at the end */
 #define FILE_NONBLOCK 128
+#define FILE_NO_FOLLOW 256		/* a link that the path ends with is meant itself */
 
 /* The offset of the description, which moves on. */
 #define FILE_AT_OFFSET UINT64_MAX
@@ -160,6 +179,8 @@ enum file_kind {
 	FILE_KIND_DIRECTORY = 2,
 	FILE_KIND_PIPE = 3,
 	FILE_KIND_LINK = 5,	/* inside of the server: no answer has it */
+	FILE_KIND_OTHER = 6,	/* of a host, and not for programs here */
+	FILE_KIND_SYMLINK = 7,
 	FILE_KIND_TOLD = 4,	/* no answer: something that was to be waited for has happened */
 };
 
@@ -169,7 +190,6 @@ struct file_request {
 	uint64_t offset;
 	uint32_t arg;
 	uint32_t more;
-	char path[FILE_PATH_MAX];
 };
 
 struct file_reply {
@@ -194,11 +214,32 @@ struct file_claimed {
 	uint16_t flags;		/* as for FILE_OPEN */
 };
 
+/*
+ * What follows the answer to FILE_LIST, each at a multiple of 8 bytes: as getdents64 has it. The
+ * name ends with a zero byte.
+ */
+struct file_entry {
+	uint64_t node;
+	uint64_t next;			/* position of the entry behind it */
+	uint16_t bytes;			/* of all of it */
+	uint8_t type;			/* DT_DIR and so on */
+	char name[];
+};
+
+#define FILE_ENTRY_HEAD offsetof(struct file_entry, name)
+#define FILE_ENTRY_DIRECTORY 4
+#define FILE_ENTRY_FILE 8
+
 /* What follows the answer to FILE_STAT and FILE_STAT_OPEN. */
 struct file_status {
-	uint64_t modified;		/* ns; 0: when the machine started */
-	uint32_t mode;
+	/* ns of the machine's clock. A file in memory has one time */
+	uint64_t modified, accessed, changed;
+	uint64_t node;
+	uint64_t blocks;		/* of 512 bytes */
+	uint32_t mode;			/* of a share's also what it is, as Linux has it */
 	uint32_t links;
+	uint32_t device;		/* 0: memory; a share's number, from 1 */
+	uint32_t reserved;
 };
 
 /* The server keeps them for its clients, and forbids nothing. */
@@ -210,7 +251,7 @@ struct file_status {
 #define FILE_OFFER_MAX 128		/* handles in one offer */
 #define FILE_KEPT 1			/* FILE_OFFER: several may claim it */
 
-#define FILE_HEAD offsetof(struct file_request, path)
+#define FILE_HEAD sizeof(struct file_request)
 
 _Static_assert(sizeof(struct file_reply) == FILE_HEAD, "an answer carries as much as a request");
 

@@ -4,28 +4,14 @@
  */
 #include <abi/errors.h>
 #include <base/str.h>
-#include <servers/file/tree.h>
+#include <servers/file/share.h>
 
 #define HOW_FLAGS (FILE_READABLE | FILE_WRITABLE | FILE_APPEND | FILE_NONBLOCK)
 
-/*
- * A request that is served. The head is a copy, and so is the path; the bytes of a file lie where
- * the client can change them.
- */
-struct serving {
-	struct tree *t;
-	uint32_t client;
-	const struct file_request *r;
-	const void *data;		/* FILE_WRITE, FILE_STAGE, FILE_OFFER */
-	struct file_reply *reply;
-	void *out;		/* FILE_DATA_MAX bytes behind the answer's head, on a word */
-	uint32_t out_bytes;		/* of them that are used */
-};
-
 static bool
-is_path(const struct file_request *r)
+is_path(const struct serving *s)
 {
-	return str_len_max(r->path, FILE_PATH_MAX) < FILE_PATH_MAX;
+	return str_len_max(s->path, FILE_PATH_MAX) < FILE_PATH_MAX;
 }
 
 static void
@@ -40,8 +26,10 @@ static void
 file_describe_all(struct serving *s, uint32_t n)
 {
 	const struct node *node = node_of(s->t, n);
-	const struct file_status status = {.modified = node->modified, .mode = node->mode,
-		.links = node->links + 1u};
+	uint64_t time = node->modified + s->t->began;
+	const struct file_status status = {.modified = time, .accessed = time, .changed = time,
+		.node = node_number(s->t, n), .mode = node->mode,
+		.links = node->links + 1u, .blocks = (node->size + 511) / 512};
 
 	file_describe(s, n);
 	s->reply->count = node->fixed != NULL && !node->is_renamed ? FILE_ARCHIVED : 0;
@@ -62,14 +50,15 @@ check_open(const struct node *n, uint32_t how)
 
 /* The node to open: found, or made if there is none. */
 static int
-node_to_open(struct tree *t, const struct file_request *r)
+node_to_open(const struct serving *s)
 {
-	int n = tree_find(t, r->path);
+	const struct file_request *r = s->r;
+	int n = tree_find(s->t, s->path);
 
 	if (n >= 0 && (r->arg & (FILE_CREATE | FILE_EXCLUSIVE)) == (FILE_CREATE | FILE_EXCLUSIVE))
 		return -E_EXIST;
 	return n == -E_NOENT && (r->arg & FILE_CREATE) != 0 ?
-		tree_make(t, r->path, FILE_KIND_FILE, r->more) : n;
+		tree_make(s->t, s->path, FILE_KIND_FILE, r->more) : n;
 }
 
 static int
@@ -80,11 +69,11 @@ serve_open(struct serving *s)
 	struct description *d = description_find_free(t, 0);
 	int n, result = handle_check_room(t, s->client, 1);
 
-	if (!is_path(r))
+	if (!is_path(s))
 		return -FILE_ENAMETOOLONG;
 	if (result != 0 || d == NULL)
 		return result != 0 ? result : -FILE_ENFILE;
-	n = node_to_open(t, r);
+	n = node_to_open(s);
 	if (n < 0)
 		return n;
 	result = check_open(node_of(t, n), r->arg);
@@ -123,31 +112,57 @@ entry_at(const struct tree *t, uint32_t dir, uint64_t *position, uint32_t *entry
 	return -E_NOENT;
 }
 
+bool
+file_put_entry(struct serving *s, const struct file_entry *e, const char *name, size_t len)
+{
+	uint32_t most = s->r->arg < FILE_DATA_MAX ? s->r->arg : (uint32_t)FILE_DATA_MAX;
+	uint32_t bytes = ((uint32_t)(FILE_ENTRY_HEAD + len + 1) + 7) & ~7u;
+	struct file_entry *to = (struct file_entry *)(void *)((char *)s->out + s->out_bytes);
+
+	if (bytes > most - s->out_bytes)
+		return false;
+	*to = *e;
+	to->bytes = (uint16_t)bytes;
+	memcpy(to->name, name, len);
+	memset(to->name + len, 0, bytes - FILE_ENTRY_HEAD - len);
+	s->out_bytes += bytes;
+	s->reply->count = s->out_bytes;
+	s->reply->value = e->next;
+	return true;
+}
+
+static bool
+put_node(struct serving *s, uint64_t at, uint64_t next, uint32_t entry)
+{
+	const char *name = at == 0 ? "." : at == 1 ? ".." : node_of(s->t, entry)->name;
+	uint32_t n = tree_node_of(s->t, entry);
+
+	return file_put_entry(s, &(struct file_entry){.node = node_number(s->t, n), .next = next,
+		.type = node_of(s->t, n)->kind == FILE_KIND_DIRECTORY ? FILE_ENTRY_DIRECTORY :
+		FILE_ENTRY_FILE},
+		name, str_len(name));
+}
+
 static int
 serve_list(struct serving *s, struct description *d)
 {
 	bool is_shared = s->r->offset == FILE_AT_OFFSET;
-	uint64_t position = is_shared ? d->offset : s->r->offset;
-	const char *name = position == 0 ? "." : position == 1 ? ".." : NULL;
-	uint32_t entry, bytes;
-	int result;
+	uint64_t position = is_shared ? d->offset : s->r->offset, at = position;
+	uint32_t entry;
 
 	if (description_kind(s->t, d) != FILE_KIND_DIRECTORY)
 		return -FILE_ENOTDIR;
-	result = entry_at(s->t, d->object, &position, &entry);
-	if (result != 0)
-		return result;
-	if (name == NULL)
-		name = node_of(s->t, entry)->name;
-	bytes = (uint32_t)str_len(name) + 1;
-	if (bytes > s->r->arg)
-		return -E_INVAL;
-	file_describe(s, tree_node_of(s->t, entry));
 	s->reply->value = position;
-	s->out_bytes = bytes;
-	memcpy(s->out, name, bytes);
+	while (entry_at(s->t, d->object, &position, &entry) == 0) {
+		if (!put_node(s, at, position, entry)) {
+			if (s->out_bytes == 0)
+				return -E_INVAL;
+			break;
+		}
+		at = position;
+	}
 	if (is_shared)
-		d->offset = position;
+		d->offset = s->reply->value;
 	return 0;
 }
 
@@ -284,7 +299,7 @@ serve_share(struct serving *s, const struct description *d)
 {
 	int result;
 
-	if (description_kind(s->t, d) != FILE_KIND_FILE)
+	if (d->is_host || description_kind(s->t, d) != FILE_KIND_FILE)
 		return -FILE_ENODEV;
 	result = node_share(s->t, d->object, client_cluster(s->client), s->r->offset);
 	if (result == 0)
@@ -340,30 +355,17 @@ serve_flags(struct serving *s, struct description *d)
 	return 0;
 }
 
-/* The path of an open directory, written from its end on. */
 static int
 serve_where(struct serving *s, const struct description *d)
 {
-	char path[FILE_PATH_MAX] = "";
-	uint32_t at = sizeof(path) - 2;
+	int bytes;
 
 	if (description_kind(s->t, d) != FILE_KIND_DIRECTORY)
 		return -FILE_ENOTDIR;
-	path[at] = '/';
-	for (uint32_t n = d->object; n != ROOT; n = node_of(s->t, n)->parent) {
-		uint32_t len = (uint32_t)str_len(node_of(s->t, n)->name);
-
-		if (node_of(s->t, n)->is_unlinked)
-			return -E_NOENT;
-		if (len + 1 > at)
-			return -FILE_ENAMETOOLONG;
-		at -= len;
-		memcpy(path + at, node_of(s->t, n)->name, len);
-		path[--at] = '/';
-	}
-	s->out_bytes = (uint32_t)sizeof(path) - at;
-	memcpy(s->out, path + at, s->out_bytes);
-	s->reply->count = s->out_bytes;
+	bytes = d->is_host ? share_where(s->t, d, s->out) : node_path(s->t, d->object, s->out);
+	if (bytes < 0)
+		return bytes;
+	s->reply->count = s->out_bytes = (uint32_t)bytes;
 	return 0;
 }
 
@@ -375,10 +377,19 @@ serve_status(const struct serving *s, const struct description *d)
 	if (d->is_pipe)
 		return -E_INVAL;
 	if (s->r->op == FILE_SET_TIME)
-		n->modified = s->r->offset;
+		n->modified = s->r->arg == FILE_NOW ? time_now() : s->r->offset - s->t->began;
 	else
 		n->mode = s->r->arg & FILE_MODE_BITS;
 	return 0;
+}
+
+/* A request on a handle of a share that is not answered from what is known here. */
+static bool
+needs_host(const struct file_request *r)
+{
+	return r->op != FILE_CLOSE && r->op != FILE_SHARE && r->op != FILE_POLL &&
+		r->op != FILE_WHERE && r->op != FILE_SET_FLAGS &&
+		(r->op != FILE_SEEK || r->arg == FILE_FROM_END);
 }
 
 static int
@@ -390,6 +401,8 @@ serve_handle(struct serving *s)
 	if (h == NULL)
 		return -E_BADF;
 	d = &s->t->description[h->description];
+	if (d->is_host && needs_host(s->r))
+		return share_serve_open(s, d);
 	switch (s->r->op) {
 	case FILE_CLOSE:
 		handle_close(s->t, h);
@@ -407,6 +420,7 @@ serve_handle(struct serving *s)
 	case FILE_POLL: return serve_poll(s, d);
 	case FILE_LIST: return serve_list(s, d);
 	case FILE_WHERE: return serve_where(s, d);
+	case FILE_SYNC: return 0;
 	case FILE_SEEK: return serve_seek(s, d);
 	case FILE_SET_FLAGS: return serve_flags(s, d);
 	default: return serve_contents(s, d);
@@ -414,17 +428,17 @@ serve_handle(struct serving *s)
 }
 
 static int
-serve_rename(struct tree *t, const struct file_request *r)
+serve_rename(struct tree *t, uint32_t op, const char *path)
 {
-	size_t first = str_len_max(r->path, FILE_PATH_MAX), second;
+	size_t first = str_len_max(path, FILE_PATH_MAX), second;
 
 	if (first >= FILE_PATH_MAX - 1)
 		return -FILE_ENAMETOOLONG;
-	second = str_len_max(r->path + first + 1, FILE_PATH_MAX - first - 1);
+	second = str_len_max(path + first + 1, FILE_PATH_MAX - first - 1);
 	if (second == FILE_PATH_MAX - first - 1)
 		return -FILE_ENAMETOOLONG;
-	return r->op == FILE_LINK ? tree_link(t, r->path, r->path + first + 1) :
-		tree_rename(t, r->path, r->path + first + 1);
+	return op == FILE_LINK ? tree_link(t, path, path + first + 1) :
+		tree_rename(t, path, path + first + 1);
 }
 
 static int
@@ -433,12 +447,17 @@ serve_path(struct serving *s)
 	const struct file_request *r = s->r;
 	int n;
 
-	if (!is_path(r))
+	if (!is_path(s))
 		return -FILE_ENAMETOOLONG;
 	if (r->op == FILE_REMOVE)
-		return tree_remove(s->t, r->path, (r->arg & FILE_DIRECTORY) != 0);
-	n = r->op == FILE_STAT ? tree_find(s->t, r->path) :
-		tree_make(s->t, r->path, FILE_KIND_DIRECTORY, r->more);
+		return tree_remove(s->t, s->path, (r->arg & FILE_DIRECTORY) != 0);
+	n = r->op != FILE_MAKE_DIRECTORY ? tree_find(s->t, s->path) :
+		tree_make(s->t, s->path, FILE_KIND_DIRECTORY, r->more);
+	/* there are no links in memory */
+	if (n >= 0 && r->op == FILE_READ_LINK)
+		return -E_INVAL;
+	if (r->op == FILE_SYMLINK)
+		return n >= 0 ? -E_EXIST : n == -E_NOENT ? -E_PERM : n;
 	if (n >= 0)
 		file_describe_all(s, (uint32_t)n);
 	return n < 0 ? n : 0;
@@ -480,13 +499,36 @@ serve_new_pipe(struct serving *s)
 	return result;
 }
 
+/* Requests that name something which lies in memory. */
+static int
+serve_named(struct serving *s)
+{
+	switch (s->r->op) {
+	case FILE_OPEN: return serve_open(s);
+	case FILE_LINK:
+	case FILE_RENAME: return serve_rename(s->t, s->r->op, s->path);
+	default: return serve_path(s);
+	}
+}
+
 static int
 serve(struct serving *s)
 {
+	int result;
+
 	if (s->r->op != FILE_REST)
 		bytes_drop(s->t, &s->t->rest[s->client]);
 	switch (s->r->op) {
-	case FILE_OPEN: return serve_open(s);
+	case FILE_OPEN:
+	case FILE_STAT:
+	case FILE_REMOVE:
+	case FILE_MAKE_DIRECTORY:
+	case FILE_LINK:
+	case FILE_SYMLINK:
+	case FILE_READ_LINK:
+	case FILE_RENAME:
+		result = share_serve_paths(s);
+		return result == SHARE_MEMORY ? serve_named(s) : result;
 	case FILE_CLOSE:
 	case FILE_READ:
 	case FILE_WRITE:
@@ -499,12 +541,8 @@ serve(struct serving *s)
 	case FILE_SEEK:
 	case FILE_SHARE:
 	case FILE_POLL:
+	case FILE_SYNC:
 	case FILE_SET_FLAGS: return serve_handle(s);
-	case FILE_STAT:
-	case FILE_REMOVE:
-	case FILE_MAKE_DIRECTORY: return serve_path(s);
-	case FILE_LINK:
-	case FILE_RENAME: return serve_rename(s->t, s->r);
 	case FILE_PIPE: return serve_new_pipe(s);
 	case FILE_INPUT: return input_open(s->t, s->client, &s->reply->handle);
 	case FILE_OFFER: return serve_offer(s);
@@ -517,11 +555,11 @@ serve(struct serving *s)
 }
 
 /*
- * The copy of a request: of its path as much as came, and nothing behind it. 0; -E_INVAL: the head
- * is not whole, or bytes are to be written that did not come.
+ * The copy of a request: of its paths as much as came, and zero bytes that end them. 0; -E_INVAL:
+ * the head is not whole, or bytes are to be written that did not come.
  */
 static int
-request_copy(struct file_request *r, const void *request, uint32_t bytes)
+request_copy(struct file_request *r, char *to, const void *request, uint32_t bytes)
 {
 	uint32_t path;
 
@@ -535,23 +573,42 @@ request_copy(struct file_request *r, const void *request, uint32_t bytes)
 		return r->arg > path / sizeof(uint32_t) ? -E_INVAL : 0;
 	if (path > FILE_PATH_MAX)
 		path = FILE_PATH_MAX;
-	memcpy(r->path, (const char *)request + FILE_HEAD, path);
-	memset(r->path + path, 0, FILE_PATH_MAX - path);
+	memcpy(to, (const char *)request + FILE_HEAD, path);
+	to[path] = to[path + 1] = 0;
 	return 0;
+}
+
+/* A request that was put off, of which the operation has a copy. */
+static int
+go_on(struct serving *s, struct file_request *r)
+{
+	struct operation *o = s->t->operation[s->client];
+	int result;
+
+	*r = *share_request(o);
+	result = share_go_on(s, o);
+	return result == SHARE_MEMORY ? serve_named(s) : result;
 }
 
 uint32_t
 file_serve(struct tree *t, uint32_t client, const void *request, uint32_t bytes, void *answer)
 {
+	char path[FILE_PATH_MAX + 2];
 	struct file_request r;
 	struct file_reply reply = {0};
-	struct serving s = {.t = t, .client = client, .r = &r, .reply = &reply,
+	struct serving s = {.t = t, .client = client, .r = &r, .path = path, .reply = &reply,
 		.data = (const char *)request + FILE_HEAD, .out = (char *)answer + FILE_HEAD};
 
 	r.op = 0;
-	reply.error = request_copy(&r, request, bytes);
-	if (reply.error == 0)
-		reply.error = serve(&s);
+	if (t->operation[client] != NULL) {
+		reply.error = go_on(&s, &r);
+	} else {
+		reply.error = request_copy(&r, path, request, bytes);
+		if (reply.error == 0)
+			reply.error = serve(&s);
+	}
+	if (reply.error == SHARE_LATER)
+		return FILE_PUT_OFF;
 	if (r.op != FILE_STAGE)
 		bytes_drop(t, &t->staged[client]);
 	memcpy(answer, &reply, sizeof(reply));

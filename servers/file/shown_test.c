@@ -3,6 +3,7 @@
  * /proc: what is shown there is true when it is opened, stays as it was for who reads it, and
  * leaves nothing behind.
  *
+ * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c
  * servers/file/token.c servers/file/proc.c base/str.c
@@ -52,11 +53,14 @@ begin(void)
 static struct file_reply
 ask_shown(enum file_op op, const char *path, uint32_t how)
 {
-	struct file_request q = {.op = op, .arg = how};
+	struct {
+		struct file_request head;
+		char path[64];
+	} q = {.head = {.op = op, .arg = how}};
 	struct file_reply r;
 
 	str_copy(q.path, sizeof(q.path), path);
-	proc_show(&t, &q, sizeof(q));
+	proc_show(&t, &q, (uint32_t)(FILE_HEAD + str_len(path) + 1));
 	r = ask_path(op, path, how);
 	proc_settle(&t);
 	return r;
@@ -143,27 +147,30 @@ TEST(a_reader_keeps_what_it_has_opened)
 TEST(all_processes_are_listed_in_order)
 {
 	int32_t last = 0;
-	uint64_t at = 0;
-	uint32_t found = 0;
-	struct file_reply dir, r;
+	uint64_t from = 0;
+	uint32_t found = 0, at;
+	const struct file_entry *e;
+	struct file_reply dir;
 
 	begin();
 	for (int i = 2; i < PIDS; i++)
 		process[i] = (struct proc_process){.pid = 300 - i * 3, .ranks = 1, .name = "x"};
 	dir = ask_shown(FILE_OPEN, "/proc", FILE_READABLE | FILE_DIRECTORY);
-	while ((r = asked(1, (struct file_request){.op = FILE_LIST, .handle = dir.handle,
-		.offset = at, .arg = 60}, "", 0)).error == 0) {
-		struct text name = {answer.data, str_len(answer.data)};
-		uint64_t pid;
-
+	do {
+		asked(1, (struct file_request){.op = FILE_LIST, .handle = dir.handle,
+			.offset = from, .arg = 200}, "", 0);
 		proc_settle(&t);
-		at = r.value;
-		if (!text_number(name, &pid))
-			continue;
-		expect((int32_t)pid > last);
-		last = (int32_t)pid;
-		found++;
-	}
+		from = answer.head.value;
+		for (at = 0; (e = listed(&at)) != NULL;) {
+			uint64_t pid;
+
+			if (!text_number((struct text){e->name, str_len(e->name)}, &pid))
+				continue;
+			expect((int32_t)pid > last);
+			last = (int32_t)pid;
+			found++;
+		}
+	} while (answer.head.count > 0);
 	expect_eq(found, PIDS);
 	close_shown(dir.handle);
 	expect_eq(nodes(), 2);

@@ -9,7 +9,7 @@
 #include <abi/errors.h>
 #include <base/str.h>
 #include <base/test.h>
-#include <servers/file/tree.h>
+#include <servers/file/operation.h>
 
 #define BLOCKS 40
 
@@ -34,6 +34,26 @@ client_tell(uint32_t client)
 {
 	expect(client < CLIENTS_MAX);
 	told[client]++;
+}
+
+static uint32_t again[CLIENTS_MAX];	/* how often each may go on */
+
+void
+client_again(uint32_t client)
+{
+	expect(client < CLIENTS_MAX);
+	again[client]++;
+}
+
+/* What shares send goes here; NULL: there are none. */
+static void (*sent)(struct share *s, uint32_t slot, uint32_t bytes);
+
+void
+share_send(struct share *s, uint32_t slot, uint32_t bytes)
+{
+	expect(sent != NULL && bytes > 0);
+	if (sent != NULL)
+		sent(s, slot, bytes);
 }
 
 static uint32_t wanted;			/* of what the machine is given */
@@ -180,6 +200,10 @@ asked(uint32_t client, struct file_request q, const void *data, size_t len)
 	memcpy(message + FILE_HEAD, data, len);
 	memset(&answer, 0x5a, sizeof(answer));
 	bytes = file_serve(&t, client, message, (uint32_t)(FILE_HEAD + len), &answer);
+	if (bytes == FILE_PUT_OFF) {
+		answer.head.error = -FILE_LATER;
+		return answer.head;
+	}
 	expect(bytes >= FILE_HEAD && bytes <= FILE_MESSAGE);
 	return answer.head;
 }
@@ -221,6 +245,19 @@ expect_text(uint32_t handle, uint64_t offset, const char *text, size_t len)
 	expect(memcmp(answer.data, text, len) == 0);
 }
 
+/* The entry of FILE_LIST that lies at *at in the answer, which moves on; NULL: none is left. */
+static inline const struct file_entry *
+listed(uint32_t *at)
+{
+	const struct file_entry *e = (const struct file_entry *)(const void *)(answer.data + *at);
+
+	if (*at >= answer.head.count)
+		return NULL;
+	expect(e->bytes % 8 == 0 && e->bytes > FILE_ENTRY_HEAD);
+	*at += e->bytes;
+	return e;
+}
+
 static inline uint32_t
 next(uint64_t *state)
 {
@@ -242,6 +279,26 @@ sound_blocks(const struct bytes *of)
 	}
 	expect_eq(bytes, of->count);
 	return count;
+}
+
+/* Blocks that shares have. */
+static inline int
+blocks_of_shares(void)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; i < t.shares; i++) {
+		const struct share *sh = t.share[i];
+
+		for (uint32_t f = 0; f < SHARE_FIDS; f++)
+			n += sh->fid[f].path != NULL;
+		for (uint32_t slot = 0; slot < SHARE_SLOTS; slot++)
+			n += sh->slot[slot].is_used && sh->slot[slot].operation != NULL &&
+				sh->slot[slot].operation->is_dead;
+	}
+	for (uint32_t i = 0; i < CLIENTS_MAX; i++)
+		n += t.operation[i] != NULL;
+	return n;
 }
 
 /* Every node hangs on a directory, every handle on a description, no block is lost. */
@@ -267,7 +324,7 @@ expect_sound(void)
 		if (standing[i] > 0 && t.description[i].is_pipe)
 			ends[t.description[i].object][(t.description[i].flags & FILE_READABLE) ?
 				PIPE_READ : PIPE_WRITE]++;
-		else if (standing[i] > 0)
+		else if (standing[i] > 0 && !t.description[i].is_host)
 			opens[t.description[i].object]++;
 	}
 	/* who writes this one has no handle */
@@ -301,7 +358,7 @@ expect_sound(void)
 	expect_eq(shared, memories_used());
 	for (uint32_t i = 0; i < t.nodes; i++)
 		expect_eq(links[i], node_of(&t, i)->links);
-	blocks_used += (int)(t.nodes / TABLE_NODES) - 1;
+	blocks_used += (int)(t.nodes / TABLE_NODES) - 1 + blocks_of_shares();
 	expect_eq(blocks_used + free_blocks(), BLOCKS);
 }
 

@@ -114,6 +114,47 @@ tree_find(const struct tree *t, const char *path)
 	return result;
 }
 
+int
+tree_enter(const struct tree *t, const char *path, uint32_t *base)
+{
+	const char *rest = path, *name;
+	int n = ROOT;
+	size_t len;
+
+	while ((name = next_name(rest, &len, &rest)) != NULL) {
+		n = find_in(t, (uint32_t)n, name, len);
+		if (n < 0 || node_of(t, (uint32_t)n)->kind != FILE_KIND_DIRECTORY)
+			break;
+		if (node_of(t, (uint32_t)n)->share != 0) {
+			*base = (uint32_t)(rest - path);
+			return node_of(t, (uint32_t)n)->share - 1;
+		}
+	}
+	return -1;
+}
+
+int
+node_path(const struct tree *t, uint32_t dir, char *to)
+{
+	uint32_t at = FILE_PATH_MAX - 1;
+
+	to[at] = 0;
+	to[--at] = '/';
+	for (uint32_t n = dir; n != ROOT; n = node_of(t, n)->parent) {
+		uint32_t len = (uint32_t)str_len(node_of(t, n)->name);
+
+		if (node_of(t, n)->is_unlinked)
+			return -E_NOENT;
+		if (len + 1 > at)
+			return -FILE_ENAMETOOLONG;
+		at -= len;
+		memcpy(to + at, node_of(t, n)->name, len);
+		to[--at] = '/';
+	}
+	memmove(to, to + at, FILE_PATH_MAX - at);
+	return (int)(FILE_PATH_MAX - at);
+}
+
 static bool
 is_dots(const struct place *p)
 {
@@ -317,9 +358,9 @@ tree_rename(struct tree *t, const char *from, const char *to)
 }
 
 int
-tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t bytes)
+tree_make_above(struct tree *t, const char *path)
 {
-	char part[FILE_DATA_MAX];
+	char part[FILE_PATH_MAX];
 	size_t len = str_len_max(path, sizeof(part));
 	int n;
 
@@ -332,7 +373,16 @@ tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t byte
 			if (n < 0 && n != -E_EXIST)
 				return n;
 		}
-	n = tree_make(t, path, FILE_KIND_FILE, FILE_MODE_FIRST);
+	return 0;
+}
+
+int
+tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t bytes)
+{
+	int n = tree_make_above(t, path);
+
+	if (n == 0)
+		n = tree_make(t, path, FILE_KIND_FILE, FILE_MODE_FIRST);
 	if (n < 0)
 		return n;
 	node_of(t, n)->fixed = data;

@@ -25,6 +25,7 @@
 #define PIPES_MAX 128			/* that clients make */
 #define PIPE_INPUT PIPES_MAX		/* what the machine is given to read */
 #define PIPES_OF_CLIENT_MAX 32
+#define SHARES_MAX 8
 #define FILE_SIZE_MAX ((uint64_t)1 << 40)
 #define BLOCK_BYTES 4096
 #define BLOCK_DATA (BLOCK_BYTES - sizeof(void *))
@@ -60,6 +61,7 @@ struct node {
 	bool is_renamed : 1;		/* the archive has not this name for it */
 	bool is_shown : 1;		/* of /proc (proc.h): it is there while it is open */
 	bool is_shared : 1;		/* its contents are memory of a cluster: `memory` */
+	uint8_t share : 4;		/* that begins here: its number, from 1; 0: none */
 	uint32_t parent;		/* the root's is itself */
 	uint16_t opens;			/* descriptions of it */
 	uint16_t links;			/* other names of it */
@@ -83,10 +85,11 @@ struct node {
 /* An open file, as POSIX has it. */
 struct description {
 	uint64_t offset;
-	uint32_t object;		/* a node, or a pipe */
+	uint32_t object;		/* a node, or a pipe; or a share and its fid (share.h) */
 	uint16_t handles;		/* that stand for it; 0: free */
 	uint16_t flags;			/* FILE_READABLE and so on; one of them: an end of a pipe */
 	bool is_pipe;
+	bool is_host;			/* it is of a share */
 };
 
 struct handle {
@@ -140,6 +143,10 @@ struct tree {
 	uint32_t proc;			/* the node of /proc; 0: there is none */
 	uint32_t shown;			/* nodes there */
 	bool is_showing;		/* one is being made: nobody else may */
+	uint64_t began;			/* ns since 1970, when time_now was 0; 0: not known */
+	struct share *share[SHARES_MAX];
+	uint32_t shares;
+	struct operation *operation[CLIENTS_MAX];	/* for which a host is asked; NULL: none */
 };
 
 static inline struct node *
@@ -199,6 +206,18 @@ int tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t 
 
 /* The node at a path, relative ones from the root. Its number or a negative error. */
 int tree_find(const struct tree *t, const char *path);
+
+/* Does a path lead into a share? Its number, from 0, and where it begins in the path; or -1. */
+int tree_enter(const struct tree *t, const char *path, uint32_t *base);
+
+/*
+ * The path of a directory from the root, with a slash at its end, to FILE_PATH_MAX bytes. Its bytes
+ * with the zero byte; -E_NOENT: it was removed; -FILE_ENAMETOOLONG.
+ */
+int node_path(const struct tree *t, uint32_t dir, char *to);
+
+/* The directories above a path are made. 0 or a negative error. */
+int tree_make_above(struct tree *t, const char *path);
 
 /* Changes of the tree. 0 (tree_make: the node's number) or a negative error. */
 int tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode);
@@ -324,9 +343,11 @@ enum file_kind description_kind(const struct tree *t, const struct description *
 
 /*
  * Answer one request of a client, of so many bytes. `answer` has room for FILE_MESSAGE bytes; how
- * many it has is returned. Whatever the request contains, it is answered, and nothing else happens
- * on an error. Both may change meanwhile: they lie in memory that the client writes, too.
+ * many it has is returned, or FILE_PUT_OFF: it needs a host, and is to be served again when
+ * client_again says so (share.h). Whatever the request contains, it is answered, and nothing else
+ * happens on an error. Both may change meanwhile: they lie in memory that the client writes, too.
  */
+#define FILE_PUT_OFF UINT32_MAX
 uint32_t file_serve(struct tree *t, uint32_t client, const void *request, uint32_t bytes,
 	void *answer);
 

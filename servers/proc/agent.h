@@ -48,7 +48,7 @@ struct to_say {
 struct server {
 	const char *name;		/* in the boot archive */
 	int proc;			/* handle; 0: it was not started */
-	int device;			/* handle of the device that it is given; 0: none */
+	int device[STARTUP_DEVICES];	/* handles of those that it is given, the first ones */
 	uint32_t device_class;
 };
 
@@ -97,7 +97,11 @@ int agent_start_server(struct agent *a, struct server *s, int port);
 /* Has it ended (BIT_SERVER)? Then that is said. */
 bool agent_server_has_ended(const struct server *s);
 
-/* Devices of this cluster, each with a process that drives it: DEVICE_CLASSES of `servers`. */
+/*
+ * Open the devices of this cluster for those that are to drive them: DEVICE_CLASSES servers, and
+ * the file server. Start the former, each of which has one.
+ */
+void agent_open_devices(struct server *servers, struct server *files);
 void agent_start_devices(struct agent *a, struct server *servers);
 
 /* A job is over in all clusters: they forget what it had open. */

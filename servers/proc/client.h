@@ -31,7 +31,7 @@
 #define PROCESS_PAGES 2			/* of a channel: one request and one answer lie in it */
 #define PROCESS_MESSAGE 3896		/* what has room in half of them */
 #define PROCESS_WORDS_MAX 256		/* arguments, and entries of the environment */
-#define PROCESS_INHERIT_MAX 1040	/* bytes */
+#define PROCESS_INHERIT_MAX 1592	/* bytes */
 #define PROCESS_NAME_MAX 24		/* of the program's name in a list, with its zero byte */
 #define PROCESS_ANY (-1)		/* as a pid: any child */
 

@@ -240,12 +240,15 @@ static void
 start_servers(void)
 {
 	struct file f;
+	bool has_devices = file_open(DEVICE_SERVER, &f) == 0;
 
+	if (has_devices || file_open(FILE_SHARES, &f) == 0)
+		agent_open_devices(devices, &files);
 	if (agent.has_names && agent_start_server(&agent, &names, NAME_PORT) != 0)
 		halt(1);
 	if (agent.has_files && agent_start_server(&agent, &files, FILE_PORT) != 0)
 		halt(1);
-	if (file_open(DEVICE_SERVER, &f) == 0)
+	if (has_devices)
 		agent_start_devices(&agent, devices);
 }
 

@@ -43,6 +43,20 @@ give_port(int proc, int port)
 	return own < 0 ? own : khandle_duplicate((int)own, proc, RIGHT_READ | RIGHT_WAIT);
 }
 
+static long
+give_devices(const struct server *server, struct startup *s)
+{
+	for (int i = 0; i < STARTUP_DEVICES && server->device[i] != 0; i++) {
+		long result = khandle_duplicate(server->device[i], server->proc,
+			RIGHTS_ALL | HANDLE_MOVE);
+
+		if (result < 0)
+			return result;
+		s->device[i] = (int32_t)result;
+	}
+	return 0;
+}
+
 /* Load a server into its process and start it on this core. 0 or -E_NAME. */
 static long
 load_server(const struct agent *a, struct image *im, const struct server *server, int port)
@@ -59,11 +73,9 @@ load_server(const struct agent *a, struct image *im, const struct server *server
 		return result;
 	s.listens = (int32_t)result;
 	s.device_class = server->device_class;
-	if (server->device != 0)
-		result = khandle_duplicate(server->device, proc, RIGHTS_ALL | HANDLE_MOVE);
+	result = give_devices(server, &s);
 	if (result < 0)
 		return result;
-	s.device = server->device != 0 ? (int32_t)result : 0;
 	result = copy_make(&c, im, proc);
 	if (result != 0)
 		return result;
@@ -93,38 +105,51 @@ agent_start_server(struct agent *a, struct server *s, int port)
 	return result < 0 ? (int)result : 0;
 }
 
-/* The class of a device, DEVICE_CLASSES: nobody here drives it. */
-static uint32_t
-class_of(const struct device_info *info)
+/* Who is to drive a device: a server of its own, or the file server; NULL: nobody here does. */
+static struct server *
+driver_of(const struct device_info *info, struct server *servers, struct server *files)
 {
 	if (info->kind == DEVICE_UART_16550)
-		return DEVICE_CONSOLE;
+		return &servers[DEVICE_CONSOLE];
 	if (info->kind == DEVICE_VIRTIO && info->id == VIRTIO_ENTROPY)
-		return DEVICE_RANDOM;
-	return info->kind == DEVICE_VIRTIO && info->id == VIRTIO_9P ? DEVICE_FILES :
-		DEVICE_CLASSES;
+		return &servers[DEVICE_RANDOM];
+	return info->kind == DEVICE_VIRTIO && info->id == VIRTIO_9P ? files : NULL;
 }
 
 void
-agent_start_devices(struct agent *a, struct server *servers)
+agent_open_devices(struct server *servers, struct server *files)
 {
 	struct device_info info;
 	long device = 0;
 
 	for (int number = 0; device != -E_INVAL; number++) {
-		struct server *s = servers;
+		struct server *s;
+		int i = 0;
 
 		device = kdevice_open(atoll_startup()->authority, number, &info);
 		if (device < 0)
 			continue;
-		s += class_of(&info);
-		if (s == servers + DEVICE_CLASSES || s->proc != 0) {
+		s = driver_of(&info, servers, files);
+		while (s != NULL && i < STARTUP_DEVICES && s->device[i] != 0)
+			i++;
+		if (s == NULL || i == STARTUP_DEVICES || (s != files && i > 0))
 			khandle_close((int)device);
+		else
+			s->device[i] = (int)device;
+	}
+}
+
+void
+agent_start_devices(struct agent *a, struct server *servers)
+{
+	for (uint32_t class = 0; class < DEVICE_CLASSES; class++) {
+		struct server *s = &servers[class];
+
+		if (s->device[0] == 0)
 			continue;
-		}
-		*s = (struct server){.name = DEVICE_SERVER, .device = (int)device,
-			.device_class = class_of(&info)};
-		agent_start_server(a, s, (int)DEVICE_PORT(s->device_class));
+		s->name = DEVICE_SERVER;
+		s->device_class = class;
+		agent_start_server(a, s, (int)DEVICE_PORT(class));
 	}
 }
 

@@ -106,10 +106,12 @@ def test_options_end_at_the_program():
 
 
 def test_devices_are_asked_for_by_kind(tmp_path):
-    o = run.parse(["--port=riscv64", "--device", "console", f"--device=files={tmp_path}", "prog"])
-    assert launch.devices(o.device)[-2:] == ["-device", "virtio-9p-device,fsdev=files,mount_tag=files"]
-    assert launch.devices([]) == []
-    for wrong in (["--device", "disk"], ["--device", "files"], ["--device", "files=/no/where"],
+    o = run.parse(["--port=riscv64", "--device", "console", "--device=random", f"--share={tmp_path}:/a,ro", "prog"])
+    options = launch.devices(o.device, o.share)
+    assert "virtio-rng-device" in options and options[-1] == "virtio-9p-device,fsdev=share0,mount_tag=0"
+    assert f"path={tmp_path}," in options[-3] and "readonly=on" in options[-3]
+    assert launch.devices([], []) == []
+    for wrong in (["--device", "disk"], ["--device", "files"], ["--share", "/no/where"],
                   ["--device", "random", "--device", "random"], ["--device", "console=x"]):
         with pytest.raises(Usage):
             run.parse(["--port=riscv64", *wrong, "prog"])

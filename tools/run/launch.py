@@ -31,7 +31,8 @@ class Job:
         self.plugins = ()		# QEMU plugins with their arguments
         self.rtl, self.report, self.seed = False, None, 0	# or1k: simulated in RTL, its report, the replication
         self.reader = None		# cluster that gets our standard input; None: nobody
-        self.devices = ()		# riscv64: console, random, files=FOLDER
+        self.devices = ()		# riscv64: console, random
+        self.shares = ()		# riscv64: folders of ours (share.py)
         self.input = None		# riscv64: where the running machine finds what it reads
         self.output = None		# file descriptor for the machine's console instead of ours
         self.files = {}			# members that are files as they lie: name -> path
@@ -129,21 +130,22 @@ def _qemu(job, layout, record_path, archive_path):
     for path, at in ((kernel, bootrec.KERNEL_AT), (record_path, bootrec.RECORD_AT), (archive_path, layout.archive)):
         argv += ["-device", f"loader,file={path},addr={at:#x},force-raw=on"]
     if job.icount:
-        argv += ["-icount", "shift=3,sleep=off"]
+        # who waits for a share waits for the host, which time that jumps would not let come
+        argv += ["-icount", f"shift=3,sleep={'on' if job.shares else 'off'}"]
     for plugin in job.plugins:
         argv += ["-plugin", plugin]
-    return argv + devices(job.devices)
+    return argv + devices(job.devices, job.shares)
 
 
-def devices(kinds):
+def devices(kinds, shares):
     """QEMU's options for devices."""
-    argv = ["-global", "virtio-mmio.force-legacy=false"] if kinds else []
-    for kind, _, folder in (kind.partition("=") for kind in kinds):
-        if kind == "random":
-            argv += ["-device", "virtio-rng-device"]
-        elif kind == "files":
-            argv += ["-fsdev", f"local,id=files,path={folder},security_model=none",
-                     "-device", "virtio-9p-device,fsdev=files,mount_tag=files"]
+    argv = ["-global", "virtio-mmio.force-legacy=false"] if kinds or shares else []
+    if "random" in kinds:
+        argv += ["-device", "virtio-rng-device"]
+    for number, share in enumerate(shares):
+        argv += ["-fsdev", f"local,id=share{number},path={share.folder.replace(',', ',,')},security_model=none,"
+                 f"readonly={'on' if share.is_read_only else 'off'},multidevs=remap",
+                 "-device", f"virtio-9p-device,fsdev=share{number},mount_tag={number}"]
     return argv
 
 

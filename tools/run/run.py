@@ -36,7 +36,10 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --file PATH[=NAME]   put a file into the boot archive, as files/NAME; riscv64: programs read it as
                        /NAME. Also --file PATH:/NAME
   --device KIND        riscv64: a device, driven by a process (servers/device): console (what we
-                       read is typed), random, or files=FOLDER, in which programs may read and write
+                       read is typed), or random
+  --share DIR[:PLACE][,ro]
+                       riscv64: a folder of ours, on the machine as /share or PLACE: what programs write
+                       there are real files; ro: they may only read. Up to eight
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
   --count FILE         with --icount: write the counted windows between markers to FILE
@@ -60,7 +63,7 @@ VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--ma
           "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks",
-          "--limit": "limit", "--repeat": "repeat", "--device": "device"}
+          "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory",
          "--stretches": "stretches", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
@@ -74,7 +77,7 @@ class Options:
         self.mpi_path, self.mpi_coll, self.mpi_counts, self.memory = "opt", None, False, False
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
-        self.limit, self.repeat, self.device = {}, "1", []
+        self.limit, self.repeat, self.device, self.share = {}, "1", [], []
 
 
 def parse(argv):
@@ -84,7 +87,7 @@ def parse(argv):
         name = argv[i].split("=", 1)[0] if argv[i].startswith("--") else argv[i]
         if name in VALUED:
             value, i = take_value(argv, i, name)
-            if name in ("--env", "--file", "--device"):
+            if name in ("--env", "--file", "--device", "--share"):
                 getattr(o, VALUED[name]).append(value)
             elif name == "--limit":
                 o.limit.update(_limits(value))
@@ -164,15 +167,18 @@ def _check(o):
 
 def _check_devices(o):
     for device in o.device:
-        kind, _, folder = device.partition("=")
-        if kind not in ("console", "random", "files") or (kind == "files") != ("=" in device):
-            raise Usage(f"unknown device '{device}': use console, random or files=FOLDER")
-        if kind == "files" and ("," in folder or not os.path.isdir(folder)):
-            raise Usage(f"--device {device}: no such folder, or a comma in its name")
-    if o.device and (o.port != "riscv64" or o.bare):
-        raise Usage("--device is for jobs with --port riscv64")
-    if len({d.partition("=")[0] for d in o.device}) < len(o.device):
+        if device not in ("console", "random"):
+            raise Usage(f"unknown device '{device}': use console or random")
+    for option, given in (("--device", o.device), ("--share", o.share)):
+        if given and (o.port != "riscv64" or o.bare):
+            raise Usage(f"{option} is for jobs with --port riscv64")
+    if len(set(o.device)) < len(o.device):
         raise Usage("--device: one of each kind")
+    if o.share:
+        import share
+        o.share = share.parse_all(o.share)
+        if len(o.share) + ("random" in o.device) > share.SHARES_MAX:
+            raise Usage("--share and --device: the machine has room for eight devices")
 
 
 def _check_or1k(o):
@@ -272,7 +278,11 @@ def _input(o, files):
         return []
     import streams
     listing = "".join(name.removeprefix("files/") + "\n" for name, _ in files)
-    return [(streams.INPUT, streams.first_input()), ("etc/files", listing.encode())]
+    members = [(streams.INPUT, streams.first_input(bool(o.share))), ("etc/files", listing.encode())]
+    if o.share:
+        import share
+        members += share.members(o.share)
+    return members
 
 
 def _watched(o, machine):
@@ -319,7 +329,7 @@ def make_job(o):
 def _options(o, job):
     job.rtl, job.report, job.seed, job.image = o.rtl, o.report and os.path.abspath(o.report), int(o.seed), o.kernel
     job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
-    job.devices = o.device
+    job.devices, job.shares = o.device, o.share
     if o.port in ("hosted", "riscv64") and not o.bare:
         job.reader = job.machine.places()[0][0]	# rank 0 is there, however ranks are placed
     if o.count:

@@ -10,6 +10,7 @@ import builder
 import launch
 import packages
 import run
+import share
 from ui import Usage, take_value
 
 HELP = """usage: ./atoll shell [OPTION...] [-c COMMAND | SCRIPT [ARG...]]
@@ -27,11 +28,14 @@ pi, fn, gf and km.
   --file PATH[=NAME]   put a file there, as /NAME
   --program PATH[=NAME]  put a program there, as /bin/NAME: a C source, or what was built with
                        ./atoll mpicc --port riscv64; of a folder all its programs
+  --share DIR[:PLACE][,ro]
+                       a folder of ours, on the machine as /share or PLACE, where programs read and write
+                       real files; ro: they may only read. Up to eight
   --env NAME=VALUE     an environment variable
   --timeout S          after S seconds print what every core does, stop, exit with 124
 """
 ALWAYS = ("dash", "toybox")
-VALUED = ("--machine", "--file", "--program", "--env", "--timeout", "--with")
+VALUED = ("--machine", "--file", "--program", "--env", "--timeout", "--with", "--share")
 # programs of ours that are there
 OURS = ("mpiexec", "hello", "ring", "pi", "fn", "gf", "km")
 
@@ -86,6 +90,7 @@ def parse(argv):
             more += _chosen(value)
         else:
             options += [option, value]
+    share.parse_all([value for option, value in zip(options[::2], options[1::2]) if option == "--share"])
     rest = argv[i:]
     if rest[:1] == ["-c"]:
         if len(rest) < 2:

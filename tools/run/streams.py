@@ -11,6 +11,7 @@ import errno
 import os
 import select
 import signal
+import time
 
 import feed
 
@@ -21,7 +22,8 @@ PIECE = 65536
 PIPE_BYTES = 1 << 20
 INPUT, INPUT_BYTES = "dev/input", 65536	# member of the boot archive through which input comes
 INPUT_HEAD = 64			# of it: struct frame_input
-TERMINALS, ROWS, TYPED = 8, 12, 20	# places in it
+TERMINALS, ROWS, TYPED, BEGAN = 8, 12, 20, 36	# places in it
+START_NS = 350_000_000		# from now until the clock of a machine begins, or a little more
 LINES, ECHO, SIGNALS, NEWLINES = 1, 2, 4, 8	# how a terminal behaves
 KEYS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGWINCH)
 QUESTION_MAX = 0xffffffff
@@ -156,12 +158,16 @@ def write_all(fd, data):
     return None
 
 
-def first_input():
-    """The member dev/input as it is at first: which of our streams are terminals, and their size."""
+def first_input(has_clock=False):
+    """The member dev/input as it is at first: which of our streams are terminals, and their size; with a
+    clock when that of the machine begins.
+    """
     head = bytearray(INPUT_BYTES)
     mask = sum(1 << fd for fd in range(3) if os.isatty(fd))
     head[TERMINALS:TERMINALS + 4] = mask.to_bytes(4, "little")
     head[ROWS:ROWS + 8] = _size(0)
+    if has_clock:
+        head[BEGAN:BEGAN + 8] = (time.time_ns() + START_NS).to_bytes(8, "little")
     return bytes(head)
 
 

@@ -53,7 +53,6 @@ cwd_path(const struct handler_event *c, const char *path, char *to, size_t room)
 	return path_join(path[0] == '/' ? "" : cwd_get(c), path, to, room);
 }
 
-/* There are no symbolic links. */
 void
 cwd_make_plain(char *path)
 {
@@ -119,17 +118,26 @@ cwd_begin_all(const struct handler_event *c, const char *path)
 		str_copy(cwd_table + (size_t)r * FILE_PATH_MAX, FILE_PATH_MAX, path);
 }
 
-int
+/* The server says where the path leads, which may be through links. */
+__attribute__((noinline)) int
 cwd_set(const struct handler_event *c, char *path)
 {
-	struct file_request q = {.op = FILE_STAT};
+	struct file_named q;
 	struct file_reply r;
+	size_t len;
 	int result;
 
-	cwd_make_plain(path);
+	q.head = (struct file_request){.op = FILE_OPEN, .arg = FILE_DIRECTORY};
 	str_copy(q.path, sizeof(q.path), path[0] == 0 ? "/" : path);
-	result = files_ask(&q, str_len(q.path) + 1, &r);
+	result = files_ask_named(&q, str_len(q.path) + 1, &r);
 	if (result != 0)
 		return result;
-	return r.kind == FILE_KIND_DIRECTORY ? cwd_begin(c, path) : -FILE_ENOTDIR;
+	result = files_where(r.handle, path);
+	q.head = (struct file_request){.op = FILE_CLOSE, .handle = r.handle};
+	files_ask(&q.head, &r);
+	len = str_len(path);
+	if (result != 0 || len == 0)
+		return result;
+	path[len - 1] = 0;
+	return cwd_begin(c, path);
 }

@@ -21,7 +21,7 @@ int cwd_path(const struct handler_event *c, const char *path, char *to, size_t r
 /* The same for one that begins at the directory with the path `from`. */
 int path_join(const char *from, const char *path, char *to, size_t room);
 
-/* Take dots out of a path from the root, and slashes that say nothing; "" is the root. */
+/* Take dots out of a path from the root, as if no link was in it, and slashes that say nothing. */
 void cwd_make_plain(char *path);
 
 /*

@@ -20,6 +20,7 @@
 #define LINUX_O_APPEND 02000
 #define LINUX_O_NONBLOCK 04000
 #define LINUX_O_DIRECTORY 0200000
+#define LINUX_O_NOFOLLOW 0400000
 #define LINUX_O_CLOEXEC 02000000
 #define F_DUPFD 0
 #define F_GETFD 1
@@ -28,15 +29,6 @@
 #define F_SETFL 4
 #define F_GETFL 3
 #define F_DUPFD_CLOEXEC 1030
-
-/* of asm-generic */
-struct linux_dirent {
-	uint64_t ino;
-	int64_t next;
-	uint16_t bytes;
-	uint8_t type;
-	char name[];
-};
 
 /* The path of the directory of a descriptor, to FILE_PATH_MAX bytes. 0 or a negative error. */
 static int
@@ -50,7 +42,7 @@ directory_path(const struct handler_event *c, unsigned long fd, char *path)
 }
 
 int
-file_put_path(const struct handler_event *c, struct file_request *q, size_t at, long dir,
+file_put_path(const struct handler_event *c, struct file_named *q, size_t at, long dir,
 	unsigned long from)
 {
 	const char *path = (const char *)from;
@@ -71,11 +63,11 @@ file_put_path(const struct handler_event *c, struct file_request *q, size_t at, 
 
 /* One request on one path. */
 static int
-ask_path(const struct handler_event *c, struct file_request *q, struct file_reply *r)
+ask_path(const struct handler_event *c, struct file_named *q, struct file_reply *r)
 {
 	int bytes = file_put_path(c, q, 0, (long)arg(c, 0), arg(c, 1));
 
-	return bytes < 0 ? bytes : files_ask(q, (size_t)bytes, r);
+	return bytes < 0 ? bytes : files_ask_named(q, (size_t)bytes, r);
 }
 
 static uint32_t
@@ -89,7 +81,8 @@ how_to_open(unsigned long flags)
 		(mode != 0 ? FILE_WRITABLE : 0) | (mode != LINUX_O_WRONLY ? FILE_READABLE : 0) |
 		((flags & LINUX_O_APPEND) != 0 ? FILE_APPEND : 0) |
 		((flags & LINUX_O_NONBLOCK) != 0 ? FILE_NONBLOCK : 0) |
-		((flags & LINUX_O_DIRECTORY) != 0 ? FILE_DIRECTORY : 0);
+		((flags & LINUX_O_DIRECTORY) != 0 ? FILE_DIRECTORY : 0) |
+		((flags & LINUX_O_NOFOLLOW) != 0 ? FILE_NO_FOLLOW : 0);
 }
 
 static uint8_t
@@ -103,12 +96,12 @@ opened_flags(unsigned long flags)
 
 /* What a request to open says is opened, by the file server or here. */
 static int
-open_entry(const struct handler_event *c, const struct file_request *q, int bytes, struct opened *o)
+open_entry(const struct handler_event *c, const struct file_named *q, int bytes, struct opened *o)
 {
 	bool is_terminal = str_is_equal(q->path, TERMINAL_PATH);
 	struct file_reply r = {.handle = is_terminal ? STREAM_TERMINAL : STREAM_NULL};
 	bool is_stream = is_terminal || str_is_equal(q->path, NULL_PATH);
-	int result = is_stream ? 0 : files_ask(q, (size_t)bytes, &r);
+	int result = is_stream ? 0 : files_ask_named(q, (size_t)bytes, &r);
 
 	if (is_terminal && !terminal_is_stream(c, STREAM_TERMINAL))
 		return -LINUX_ENXIO;
@@ -122,13 +115,14 @@ open_entry(const struct handler_event *c, const struct file_request *q, int byte
 static __attribute__((noinline)) long
 call_open(const struct handler_event *c)
 {
-	struct file_request q = {.op = FILE_OPEN, .arg = how_to_open(arg(c, 2)),
-		.more = self_mode(arg(c, 3))};
+	struct file_named q;
 	struct file_reply r;
 	struct opened *o;
 	long fd = -1;
 	int bytes = file_put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1)), result;
 
+	q.head = (struct file_request){.op = FILE_OPEN, .arg = how_to_open(arg(c, 2)),
+		.more = self_mode(arg(c, 3))};
 	if (bytes < 0)
 		return bytes;
 	o = files_new();
@@ -142,9 +136,9 @@ call_open(const struct handler_event *c)
 		files_set_cloexec(c, (unsigned long)fd, (arg(c, 2) & LINUX_O_CLOEXEC) != 0);
 		return fd;
 	}
-	q = (struct file_request){.op = FILE_CLOSE, .handle = o->handle};
+	q.head = (struct file_request){.op = FILE_CLOSE, .handle = o->handle};
 	if (o->kind != OPENED_STREAM)
-		files_ask(&q, 0, &r);
+		files_ask(&q.head, &r);
 	o->kind = OPENED_NONE;
 	return result;
 }
@@ -162,54 +156,26 @@ call_seek(const struct handler_event *c)
 	if (o->kind == OPENED_STREAM)
 		return -LINUX_ESPIPE;
 	q.handle = o->handle;
-	result = files_ask(&q, 0, &r);
+	result = files_ask(&q, &r);
 	return result != 0 ? result : (long)r.value;
 }
 
-/* Bytes of a directory entry before its name, and of all of it. */
-#define ENTRY_HEAD offsetof(struct linux_dirent, name)
-#define ENTRY_BYTES(name) ((ENTRY_HEAD + str_len(name) + 1 + 7) & ~7ull)
-#define ENTRY_MAX (ENTRY_HEAD + FILE_NAME_MAX + 8)
-
-/* One entry, if it has room. Its bytes; -E_INVAL: it has none; -E_NOENT: none is left. */
+/* The server writes entries as the caller wants them. */
 static __attribute__((noinline)) long
-list_entry(uint32_t handle, unsigned long to, uint64_t room)
-{
-	struct file_request q = {.op = FILE_LIST, .handle = handle, .offset = FILE_AT_OFFSET};
-	struct linux_dirent *d = (struct linux_dirent *)to;
-	char name[FILE_NAME_MAX + 1];
-	struct file_reply r;
-	int result;
-
-	room &= ~7ull;
-	if (room <= ENTRY_HEAD)
-		return -E_INVAL;
-	if (reach_write(to, room < ENTRY_MAX ? room : ENTRY_MAX) != 0)
-		return -E_FAULT;
-	q.arg = room - ENTRY_HEAD < sizeof(name) ? (uint32_t)(room - ENTRY_HEAD) : sizeof(name);
-	result = files_list(&q, &r, name);
-	if (result != 0)
-		return result;
-	d->ino = r.node;
-	d->next = (int64_t)r.value;
-	d->bytes = (uint16_t)ENTRY_BYTES(name);
-	d->type = r.kind == FILE_KIND_DIRECTORY ? 4 : 8;
-	str_copy(d->name, FILE_NAME_MAX + 1, name);
-	return d->bytes;
-}
-
-static long
 call_list(const struct handler_event *c)
 {
+	struct file_request q = {.op = FILE_LIST, .offset = FILE_AT_OFFSET, .arg = FILE_DATA_MAX};
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
-	uint64_t used = 0;
-	long bytes;
+	struct file_reply r;
 
 	if (o == NULL || o->kind != OPENED_DIRECTORY)
 		return o == NULL ? -E_BADF : -FILE_ENOTDIR;
-	while ((bytes = list_entry(o->handle, arg(c, 1) + used, arg(c, 2) - used)) > 0)
-		used += (uint64_t)bytes;
-	return used > 0 || bytes == -E_NOENT ? (long)used : bytes;
+	q.handle = o->handle;
+	if (arg(c, 2) < q.arg)
+		q.arg = (uint32_t)arg(c, 2);
+	if (reach_write(arg(c, 1), q.arg) != 0)
+		return -E_FAULT;
+	return files_ask_for(&q, &r, (void *)arg(c, 1), q.arg);
 }
 
 static __attribute__((noinline)) long
@@ -242,7 +208,7 @@ flags_of(const struct opened *o, uint32_t flags, uint32_t changes)
 	struct file_reply r = {0};
 	long mode = (o->flags & OPENED_WRITE) == 0 ? 0 : (o->flags & OPENED_READ) != 0 ?
 		LINUX_O_RDWR : LINUX_O_WRONLY;
-	int result = o->kind == OPENED_STREAM ? 0 : files_ask(&q, 0, &r);
+	int result = o->kind == OPENED_STREAM ? 0 : files_ask(&q, &r);
 
 	return result != 0 ? result : mode | ((r.value & FILE_APPEND) != 0 ? LINUX_O_APPEND : 0) |
 		((r.value & FILE_NONBLOCK) != 0 ? LINUX_O_NONBLOCK : 0);
@@ -311,70 +277,96 @@ call_resize(const struct handler_event *c, unsigned long fd, int64_t size)
 	if (size < 0 || o->kind != OPENED_FILE)
 		return -E_INVAL;
 	q.handle = o->handle;
-	return files_ask(&q, 0, &r);
+	return files_ask(&q, &r);
 }
 
 static __attribute__((noinline)) long
 call_truncate(const struct handler_event *c)
 {
-	struct file_request q = {.op = FILE_OPEN, .arg = FILE_WRITABLE};
+	struct file_named q;
 	struct file_reply r;
 	int bytes = file_put_path(c, &q, 0, AT_FDCWD, arg(c, 0)), result, closed;
 
+	q.head = (struct file_request){.op = FILE_OPEN, .arg = FILE_WRITABLE};
 	if (bytes < 0 || (int64_t)arg(c, 1) < 0)
 		return bytes < 0 ? bytes : -E_INVAL;
-	result = files_ask(&q, (size_t)bytes, &r);
+	result = files_ask_named(&q, (size_t)bytes, &r);
 	if (result != 0)
 		return result;
-	q = (struct file_request){.op = FILE_RESIZE, .handle = r.handle, .offset = arg(c, 1)};
-	result = files_ask(&q, 0, &r);
-	q.op = FILE_CLOSE;
-	closed = files_ask(&q, 0, &r);
+	q.head = (struct file_request){.op = FILE_RESIZE, .handle = r.handle, .offset = arg(c, 1)};
+	result = files_ask(&q.head, &r);
+	q.head.op = FILE_CLOSE;
+	closed = files_ask(&q.head, &r);
 	return result != 0 ? result : closed;
 }
 
 static __attribute__((noinline)) long
 call_rename(const struct handler_event *c)
 {
-	struct file_request q = {.op = FILE_RENAME};
+	struct file_named q;
 	struct file_reply r;
 	int bytes = file_put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1));
 
+	q.head = (struct file_request){.op = FILE_RENAME};
 	if (arg(c, 4) != 0)
 		return -E_INVAL;
 	if (bytes >= 0)
 		bytes = file_put_path(c, &q, (size_t)bytes, (long)arg(c, 2), arg(c, 3));
-	return bytes < 0 ? bytes : files_ask(&q, (size_t)bytes, &r);
+	return bytes < 0 ? bytes : files_ask_named(&q, (size_t)bytes, &r);
 }
 
-#define LINK_FLAGS 0x1400		/* no path is a symbolic link, none is empty */
+#define LINK_FLAGS 0x1400		/* no path is empty */
+#define LINK_FOLLOW 0x400
 
 static __attribute__((noinline)) long
 call_link(const struct handler_event *c)
 {
-	struct file_request q = {.op = FILE_LINK};
+	struct file_named q;
 	struct file_reply r;
 	int bytes = (arg(c, 4) & ~(unsigned long)LINK_FLAGS) != 0 ? -E_INVAL :
 		file_put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1));
 
+	q.head = (struct file_request){.op = FILE_LINK,
+		.arg = (arg(c, 4) & LINK_FOLLOW) != 0 ? 0 : FILE_NO_FOLLOW};
 	if (bytes >= 0)
 		bytes = file_put_path(c, &q, (size_t)bytes, (long)arg(c, 2), arg(c, 3));
-	return bytes < 0 ? bytes : files_ask(&q, (size_t)bytes, &r);
+	return bytes < 0 ? bytes : files_ask_named(&q, (size_t)bytes, &r);
 }
 
 static __attribute__((noinline)) long
 call_path(const struct handler_event *c, unsigned long nr)
 {
-	struct file_request q = {.op = nr == SYS_mkdirat ? FILE_MAKE_DIRECTORY : FILE_REMOVE};
+	struct file_named q;
 	struct file_reply r;
 
+	q.head = (struct file_request){.op = nr == SYS_mkdirat ? FILE_MAKE_DIRECTORY : FILE_REMOVE};
 	if (nr == SYS_mkdirat)
-		q.more = self_mode(arg(c, 2));
+		q.head.more = self_mode(arg(c, 2));
 	if (nr == SYS_unlinkat && (arg(c, 2) & ~(unsigned long)AT_REMOVEDIR) != 0)
 		return -E_INVAL;
 	if (nr == SYS_unlinkat && (arg(c, 2) & AT_REMOVEDIR) != 0)
-		q.arg = FILE_DIRECTORY;
+		q.head.arg = FILE_DIRECTORY;
 	return ask_path(c, &q, &r);
+}
+
+/* What the link is to say lies behind its path. */
+static __attribute__((noinline)) long
+call_symlink(const struct handler_event *c)
+{
+	const char *target = (const char *)arg(c, 0);
+	struct file_named q;
+	struct file_reply r;
+	int bytes = file_put_path(c, &q, 0, (long)arg(c, 1), arg(c, 2));
+	size_t len;
+
+	if (bytes < 0 || target == NULL)
+		return bytes < 0 ? bytes : -E_FAULT;
+	len = str_len_max(target, sizeof(q.path));
+	if (len == 0 || (size_t)bytes + len + 1 > sizeof(q.path))
+		return len == 0 ? -E_NOENT : -FILE_ENAMETOOLONG;
+	memcpy(q.path + bytes, target, len + 1);
+	q.head = (struct file_request){.op = FILE_SYMLINK};
+	return files_ask_named(&q, (size_t)bytes + len + 1, &r);
 }
 
 static long
@@ -412,6 +404,15 @@ call_fchdir(const struct handler_event *c)
 	return result != 0 ? result : cwd_set(c, path);
 }
 
+static __attribute__((noinline)) long
+call_sync(const struct opened *o)
+{
+	struct file_request q = {.op = FILE_SYNC, .handle = o->handle};
+	struct file_reply r;
+
+	return o->kind == OPENED_STREAM || o->kind == OPENED_PIPE ? -E_INVAL : files_ask(&q, &r);
+}
+
 static long
 call_descriptor(const struct handler_event *c, unsigned long nr)
 {
@@ -426,7 +427,7 @@ call_descriptor(const struct handler_event *c, unsigned long nr)
 	case SYS_ioctl: return o == NULL ? -E_BADF : terminal_ioctl(c, o);
 	case SYS_mmap: return mapped_mmap(c);
 	case SYS_fsync:
-	case SYS_fdatasync: return o == NULL ? -E_BADF : o->kind == OPENED_STREAM ? -E_INVAL : 0;
+	case SYS_fdatasync: return o == NULL ? -E_BADF : call_sync(o);
 	default: return -E_NOSYS;
 	}
 }
@@ -451,6 +452,7 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 	case SYS_truncate: return call_truncate(c);
 	case SYS_renameat2: return call_rename(c);
 	case SYS_linkat: return call_link(c);
+	case SYS_symlinkat: return call_symlink(c);
 	case SYS_mkdirat:
 	case SYS_unlinkat: return call_path(c, nr);
 	case SYS_getcwd: return call_getcwd(c);

@@ -178,22 +178,27 @@ call(const struct file_request *q, struct service_part data, struct file_reply *
 }
 
 int
-files_ask(const struct file_request *q, size_t bytes, struct file_reply *r)
+files_ask(const struct file_request *q, struct file_reply *r)
 {
-	int result = call(q, (struct service_part){(void *)(uintptr_t)q->path, (uint32_t)bytes}, r,
-		(struct service_part){NULL, 0});
+	int result = call(q, (struct service_part){NULL, 0}, r, (struct service_part){NULL, 0});
 
 	return result < 0 ? result : 0;
 }
 
 int
-files_status(const struct file_request *q, size_t bytes, struct file_reply *r,
-	struct file_status *status)
+files_ask_named(const struct file_named *q, size_t bytes, struct file_reply *r)
 {
-	int result = call(q, (struct service_part){(void *)(uintptr_t)q->path, (uint32_t)bytes}, r,
-		(struct service_part){status, sizeof(*status)});
+	int result = files_ask_about(q, bytes, r, (struct iovec){0});
 
 	return result < 0 ? result : 0;
+}
+
+int
+files_ask_about(const struct file_named *q, size_t bytes, struct file_reply *r, struct iovec to)
+{
+	return call(&q->head, (struct service_part){(void *)(uintptr_t)q->path, (uint32_t)bytes}, r,
+		(struct service_part){(void *)to.base,
+		to.len < FILE_DATA_MAX ? (uint32_t)to.len : (uint32_t)FILE_DATA_MAX});
 }
 
 int
@@ -225,16 +230,6 @@ files_ask_for(const struct file_request *q, struct file_reply *r, void *to, size
 {
 	return call(q, (struct service_part){NULL, 0}, r,
 		(struct service_part){to, (uint32_t)bytes});
-}
-
-int
-files_list(const struct file_request *q, struct file_reply *r, char *name)
-{
-	int result = call(q, (struct service_part){NULL, 0}, r,
-		(struct service_part){name, FILE_NAME_MAX + 1});
-
-	name[FILE_NAME_MAX] = 0;
-	return result < 0 ? result : 0;
 }
 
 int
@@ -294,7 +289,7 @@ set_back(struct moving *m)
 
 	m->q.op = FILE_SEEK;
 	m->q.arg = FILE_FROM_START;
-	files_ask(&m->q, 0, &r);
+	files_ask(&m->q, &r);
 }
 
 static long

@@ -5,6 +5,7 @@
  */
 #include <base/str.h>
 #include <user/personality/files.h>
+#include <user/personality/reach.h>
 
 #define AT_SYMLINK_NOFOLLOW 0x100
 #define AT_NO_AUTOMOUNT 0x800
@@ -13,6 +14,7 @@
 #define UTIME_NOW 0x3fffffff
 #define UTIME_OMIT 0x3ffffffe
 #define NS_PER_S 1000000000ull
+#define S_IFMT 0170000
 #define S_IFDIR 0040000
 #define S_IFCHR 0020620
 #define S_IFREG 0100000
@@ -47,6 +49,8 @@ struct known {
 static uint32_t
 mode_of(const struct known *k)
 {
+	if ((k->status.mode & S_IFMT) != 0)
+		return k->status.mode;
 	switch (k->reply.kind) {
 	case FILE_KIND_DIRECTORY: return S_IFDIR | k->status.mode;
 	case FILE_KIND_FILE: return S_IFREG | k->status.mode;
@@ -58,17 +62,19 @@ mode_of(const struct known *k)
 static long
 fill_stat(unsigned long to, const struct known *k)
 {
-	struct linux_stat s = {.ino = k->reply.node, .nlink = k->status.links, .blksize = 4096,
-		.mode = mode_of(k), .size = (int64_t)k->reply.value};
+	const struct file_status *f = &k->status;
+	const uint64_t times[3] = {f->accessed, f->modified, f->changed};
+	struct linux_stat s = {.dev = f->device, .ino = f->node != 0 ? f->node : k->reply.node,
+		.nlink = f->links != 0 ? f->links : 1, .blksize = 4096, .mode = mode_of(k),
+		.size = (int64_t)k->reply.value, .blocks = (int64_t)f->blocks};
 
-	if (s.nlink == 0)
-		s.nlink = 1;
-	if (k->reply.kind == FILE_KIND_DIRECTORY)
+	if (k->reply.kind == FILE_KIND_DIRECTORY && f->device == 0)
 		s.size = DIRECTORY_BYTES;
-	s.blocks = (s.size + s.blksize - 1) / s.blksize * (s.blksize / 512);
+	if (f->device == 0)
+		s.blocks = (s.size + s.blksize - 1) / s.blksize * (s.blksize / 512);
 	for (int i = 0; i < 3; i++)
-		s.times[i] = (struct linux_time){(int64_t)(k->status.modified / NS_PER_S),
-			(int64_t)(k->status.modified % NS_PER_S)};
+		s.times[i] = (struct linux_time){(int64_t)(times[i] / NS_PER_S),
+			(int64_t)(times[i] % NS_PER_S)};
 	memcpy((void *)to, &s, sizeof(s));
 	return 0;
 }
@@ -78,25 +84,31 @@ know_open(const struct handler_event *c, unsigned long fd, struct known *k)
 {
 	struct file_request q = {.op = FILE_STAT_OPEN};
 	struct opened stream, *o = files_find(c, fd, &stream);
+	int result;
 
 	*k = (struct known){0};
 	if (o == NULL)
 		return -E_BADF;
 	q.handle = o->handle;
-	return o->kind == OPENED_STREAM ? 0 : files_status(&q, 0, &k->reply, &k->status);
+	result = o->kind == OPENED_STREAM ? 0 :
+		files_ask_for(&q, &k->reply, &k->status, sizeof(k->status));
+	return result < 0 ? result : 0;
 }
 
 static __attribute__((noinline)) int
-know_path(const struct handler_event *c, long dir, unsigned long path, struct known *k)
+know_path(const struct handler_event *c, long dir, unsigned long path, struct known *k,
+	bool follows)
 {
-	struct file_request q = {.op = FILE_STAT};
+	struct file_named q;
 	int bytes = file_put_path(c, &q, 0, dir, path), result;
 
+	q.head = (struct file_request){.op = FILE_STAT, .arg = follows ? 0 : FILE_NO_FOLLOW};
 	*k = (struct known){0};
 	if (bytes < 0)
 		return bytes;
-	result = files_status(&q, (size_t)bytes, &k->reply, &k->status);
-	return result == -E_NOENT && str_is_equal(q.path, NULL_PATH) ? 0 : result;
+	result = files_ask_about(&q, (size_t)bytes, &k->reply,
+		(struct iovec){(uint64_t)&k->status, sizeof(k->status)});
+	return result > 0 ? 0 : result == -E_NOENT && str_is_equal(q.path, NULL_PATH) ? 0 : result;
 }
 
 static bool
@@ -118,7 +130,8 @@ call_stat(const struct handler_event *c)
 	struct known k;
 	int result = !is_known(arg(c, 3)) ? -E_INVAL : arg(c, 1) == 0 ? -E_FAULT :
 		names_itself(c, arg(c, 3)) ? know_open(c, arg(c, 0), &k) :
-		know_path(c, (long)arg(c, 0), arg(c, 1), &k);
+		know_path(c, (long)arg(c, 0), arg(c, 1), &k,
+			(arg(c, 3) & AT_SYMLINK_NOFOLLOW) == 0);
 
 	return result != 0 ? result : fill_stat(arg(c, 2), &k);
 }
@@ -137,7 +150,7 @@ static long
 call_access(const struct handler_event *c)
 {
 	struct known k;
-	int result = know_path(c, (long)arg(c, 0), arg(c, 1), &k);
+	int result = know_path(c, (long)arg(c, 0), arg(c, 1), &k, true);
 
 	if (arg(c, 2) > 7)
 		return -E_INVAL;
@@ -147,14 +160,20 @@ call_access(const struct handler_event *c)
 	return result;
 }
 
-/* There are no links here: see self_readlink. */
-static long
+/* Links of a share; for those of /proc see self_readlink. */
+static __attribute__((noinline)) long
 call_readlink(const struct handler_event *c)
 {
-	struct known k;
-	int result = know_path(c, (long)arg(c, 0), arg(c, 1), &k);
+	struct file_named q;
+	struct file_reply r;
+	int bytes = file_put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1));
 
-	return result != 0 ? result : -E_INVAL;
+	if (bytes < 0 || (int64_t)arg(c, 3) <= 0)
+		return bytes < 0 ? bytes : -E_INVAL;
+	if (reach_write(arg(c, 2), arg(c, 3) < FILE_DATA_MAX ? arg(c, 3) : FILE_DATA_MAX) != 0)
+		return -E_FAULT;
+	q.head = (struct file_request){.op = FILE_READ_LINK};
+	return files_ask_about(&q, (size_t)bytes, &r, (struct iovec){arg(c, 2), arg(c, 3)});
 }
 
 /* A request on what a descriptor stands for. A stream has nothing that could be set. */
@@ -167,26 +186,27 @@ ask_open(const struct handler_event *c, unsigned long fd, struct file_request *q
 	if (o == NULL)
 		return -E_BADF;
 	q->handle = o->handle;
-	return o->kind == OPENED_STREAM ? 0 : files_ask(q, 0, &r);
+	return o->kind == OPENED_STREAM ? 0 : files_ask(q, &r);
 }
 
 /* The same for a path: it is opened for the request. */
 static __attribute__((noinline)) long
 ask_named(const struct handler_event *c, long dir, unsigned long path, struct file_request *q)
 {
-	struct file_request open = {.op = FILE_OPEN};
+	struct file_named open;
 	struct file_reply r;
 	int bytes = file_put_path(c, &open, 0, dir, path), result;
 
+	open.head = (struct file_request){.op = FILE_OPEN};
 	if (bytes < 0)
 		return bytes;
-	result = files_ask(&open, (size_t)bytes, &r);
+	result = files_ask_named(&open, (size_t)bytes, &r);
 	if (result != 0)
 		return result == -E_NOENT && str_is_equal(open.path, NULL_PATH) ? 0 : result;
-	q->handle = open.handle = r.handle;
-	result = files_ask(q, 0, &r);
-	open.op = FILE_CLOSE;
-	files_ask(&open, 0, &r);
+	q->handle = open.head.handle = r.handle;
+	result = files_ask(q, &r);
+	open.head.op = FILE_CLOSE;
+	files_ask(&open.head, &r);
 	return result;
 }
 
@@ -207,7 +227,8 @@ call_chown(const struct handler_event *c, bool is_named)
 	struct known k;
 	bool has_path = is_named && !names_itself(c, arg(c, 4));
 	int result = is_named && !is_known(arg(c, 4)) ? -E_INVAL : has_path ?
-		know_path(c, (long)arg(c, 0), arg(c, 1), &k) : know_open(c, arg(c, 0), &k);
+		know_path(c, (long)arg(c, 0), arg(c, 1), &k,
+			(arg(c, 4) & AT_SYMLINK_NOFOLLOW) == 0) : know_open(c, arg(c, 0), &k);
 
 	return result != 0 ? result : user + 1 > 1 || group + 1 > 1 ? -E_PERM : 0;
 }
@@ -225,7 +246,7 @@ call_times(const struct handler_event *c)
 		if ((uint64_t)times[i].ns >= NS_PER_S && times[i].ns != UTIME_NOW &&
 			times[i].ns != UTIME_OMIT)
 			return -E_INVAL;
-	kclock(&q.offset);
+	q.arg = times == NULL || times[1].ns == UTIME_NOW ? FILE_NOW : 0;
 	if (times != NULL && times[1].ns < (int64_t)NS_PER_S)
 		q.offset = times[1].seconds < 0 ? 0 : (uint64_t)times[1].seconds * NS_PER_S +
 			(uint64_t)times[1].ns;

@@ -100,7 +100,7 @@ release(struct opened *o)
 	if (--o->refs > 0)
 		return;
 	if (files_is_served(o->kind))
-		files_ask(&q, 0, &r);
+		files_ask(&q, &r);
 	o->kind = OPENED_NONE;
 }
 

@@ -42,6 +42,12 @@ struct opened {
 	uint16_t refs;		/* descriptors */
 };
 
+/* A request that names something. */
+struct file_named {
+	struct file_request head;
+	char path[FILE_PATH_MAX];
+};
+
 /* Take and give back table and server. */
 void files_lock(void);
 void files_unlock(void);
@@ -102,12 +108,13 @@ void files_set_cloexec(const struct handler_event *c, unsigned long fd, bool is_
 int files_detach(const struct handler_event *c, unsigned long fd);
 
 /*
- * Ask the server; q->op and its arguments are filled, and `bytes` of its path. 0 or a negative
- * error; -E_NOENT if the machine has no server.
+ * Ask the server. 0 or a negative error; -E_NOENT if the machine has no server. And with `bytes` of
+ * paths.
  */
-int files_ask(const struct file_request *q, size_t bytes, struct file_reply *r);
+int files_ask(const struct file_request *q, struct file_reply *r);
+int files_ask_named(const struct file_named *q, size_t bytes, struct file_reply *r);
 
-/* The same without a path; bytes behind the answer's head go to `to`. How many, or an error. */
+/* Bytes behind the answer's head go to `to`. How many, or an error. */
 int files_ask_for(const struct file_request *q, struct file_reply *r, void *to, size_t bytes);
 
 /*
@@ -117,12 +124,9 @@ int files_ask_for(const struct file_request *q, struct file_reply *r, void *to, 
  */
 long files_wait(const struct handler_event *c, uint64_t until);
 
-/* FILE_STAT, FILE_STAT_OPEN. */
-int files_status(const struct file_request *q, size_t bytes, struct file_reply *r,
-	struct file_status *status);
-
-/* The name of an entry of a directory (FILE_LIST), to FILE_NAME_MAX + 1 bytes at `name`. */
-int files_list(const struct file_request *q, struct file_reply *r, char *name);
+/* The same for a request that names something: FILE_STAT, FILE_READ_LINK. */
+int files_ask_about(const struct file_named *q, size_t bytes, struct file_reply *r,
+	struct iovec to);
 
 /* The path of a directory that is open (FILE_WHERE), to FILE_PATH_MAX bytes at `path`. */
 int files_where(uint32_t handle, char *path);
@@ -160,7 +164,7 @@ long pipe_create(const struct handler_event *c);
  * Put a path into a request, behind what is there: relative to the directory of a descriptor, or to
  * the working directory. How many bytes of paths it has then, or a negative error.
  */
-int file_put_path(const struct handler_event *c, struct file_request *q, size_t at, long dir,
+int file_put_path(const struct handler_event *c, struct file_named *q, size_t at, long dir,
 	unsigned long from);
 
 /* mmap of a file, with the lock held. */

@@ -389,7 +389,7 @@ fork_begin(const struct handler_event *c)
 	if (birth.set_tid != 0 && reach_write(birth.set_tid, sizeof(r->tid)) == 0)
 		*(int32_t *)birth.set_tid = r->tid;
 	be_alone((struct startup *)only_rank()->startup);
-	if (birth.inherit.entries > 0 || birth.inherit.cwd[0] != 0)
+	if (birth.inherit.entries > 0 || birth.inherit.cwd_bytes > 0)
 		inherit_claim(c, &birth.inherit);
 	if (birth.inherit.offered > 0)
 		process_ready();

@@ -44,9 +44,17 @@ struct frame_input {
 	uint32_t rows, columns;
 	/* how often the keys for SIGINT, SIGQUIT and SIGTSTP were typed, the size has changed */
 	uint32_t typed[4];
-	uint32_t reserved[7];
+	/* when the machine's clock began, in ns since 1970, the low word first; 0: not said */
+	uint32_t began[2];
+	uint32_t reserved[5];
 	unsigned char data[];
 };
+
+static inline uint64_t
+frame_began(const struct frame_input *f)
+{
+	return f->began[0] | (uint64_t)f->began[1] << 32;
+}
 
 struct frame {
 	uint32_t head;		/* bytes before the text */

@@ -42,6 +42,15 @@ list_descriptors(const struct handler_event *c, struct inherit *b, uint32_t *han
 	return 0;
 }
 
+static void
+put_cwd(const struct handler_event *c, struct inherit *b)
+{
+	const char *cwd = cwd_get(c);
+
+	b->cwd_bytes = cwd[1] == 0 ? 0 : (uint32_t)str_len(cwd) + 1;
+	memcpy(&b->entry[b->entries], cwd, b->cwd_bytes);
+}
+
 __attribute__((noinline)) int
 inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how how)
 {
@@ -55,9 +64,9 @@ inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how
 	b->ignored = process_ignored(thread_record(c));
 	b->stops = personality_info.stops;
 	files_lock();
-	str_copy(b->cwd, sizeof(b->cwd), cwd_get(c)[1] == 0 ? "" : cwd_get(c));
 	b->umask_changed = __atomic_load_n(&kept.umask_changed, __ATOMIC_RELAXED);
 	result = list_descriptors(c, b, handles, how == INHERIT_ALL);
+	put_cwd(c, b);
 	if (result == 0 && b->offered > 0)
 		result = files_offer(handles, b->offered, how == INHERIT_KEPT, &b->token);
 	files_unlock();
@@ -85,7 +94,7 @@ inherit_withdraw(const struct inherit *b)
 	if (b->offered == 0)
 		return;
 	files_lock();
-	files_ask(&q, 0, &r);
+	files_ask(&q, &r);
 	files_unlock();
 }
 
@@ -123,8 +132,9 @@ inherit_carried(void)
 	const struct inherit *b = (const struct inherit *)personality_info.inherit;
 	uint32_t bytes = personality_info.inherit_bytes;
 
-	return bytes < sizeof(*b) - sizeof(b->entry) || b->magic != INHERIT_MAGIC ||
-		b->entries > INHERIT_ENTRIES || inherit_bytes(b) != bytes ? NULL : b;
+	return bytes < offsetof(struct inherit, entry) || b->magic != INHERIT_MAGIC ||
+		b->entries > INHERIT_ENTRIES || b->cwd_bytes > FILE_PATH_MAX ||
+		inherit_bytes(b) != bytes ? NULL : b;
 }
 
 __attribute__((noinline)) void
@@ -135,8 +145,8 @@ inherit_claim(const struct handler_event *c, const struct inherit *b)
 
 	files_lock();
 	__atomic_store_n(&kept.umask_changed, b->umask_changed, __ATOMIC_RELAXED);
-	if (b->cwd[0] != 0 && str_len_max(b->cwd, sizeof(b->cwd)) < sizeof(b->cwd))
-		cwd_begin_all(c, b->cwd);
+	if (b->cwd_bytes > 0 && str_len_max(inherit_cwd(b), b->cwd_bytes) < b->cwd_bytes)
+		cwd_begin_all(c, inherit_cwd(b));
 	if (b->offered > 0)
 		count = files_claim(b->token, claimed, INHERIT_ENTRIES);
 	attach_all(c, b, claimed, count > 0 ? (uint32_t)count : 0);

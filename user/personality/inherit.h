@@ -26,17 +26,26 @@ struct inherit {
 	uint16_t offered;		/* descriptions in it; 0: there is no offer */
 	uint16_t entries;
 	uint64_t mask, ignored;		/* signals */
-	char cwd[FILE_PATH_MAX];	/* "": the root */
+	uint32_t cwd_bytes;		/* behind the entries, with its zero byte; 0: the root */
 	uint32_t umask_changed;		/* as in struct kept */
 	uint32_t stops;			/* as in struct personality_info */
 	struct inherit_entry entry[INHERIT_ENTRIES];
+	char room[FILE_PATH_MAX];
 };
+
+/* Where the working directory lies. */
+static inline const char *
+inherit_cwd(const struct inherit *b)
+{
+	return (const char *)&b->entry[b->entries];
+}
 
 /* Bytes of a block that are in use. */
 static inline uint32_t
 inherit_bytes(const struct inherit *b)
 {
-	return (uint32_t)(sizeof(*b) - sizeof(b->entry) + b->entries * sizeof(b->entry[0]));
+	return (uint32_t)(offsetof(struct inherit, entry) + b->entries * sizeof(b->entry[0])) +
+		b->cwd_bytes;
 }
 
 enum inherit_how {

@@ -25,7 +25,7 @@ files_input(const struct handler_event *c)
 
 	if (!files_has_input(c))
 		return NULL;
-	if (input.kind == OPENED_NONE && files_ask(&q, 0, &r) == 0)
+	if (input.kind == OPENED_NONE && files_ask(&q, &r) == 0)
 		input = (struct opened){.kind = OPENED_PIPE, .handle = r.handle,
 			.flags = OPENED_READ, .refs = 1};
 	return input.kind == OPENED_NONE ? NULL : &input;

@@ -6,6 +6,7 @@
 #include <atoll/server.h>
 #include <base/fmt.h>
 #include <base/str.h>
+#include <servers/file/client.h>
 #include <user/personality/files.h>
 #include <user/personality/frames.h>
 #include <user/personality/personality.h>
@@ -14,6 +15,7 @@
 #include <user/personality/terminal.h>
 
 #define CLOCK_LAST 11		/* CLOCK_TAI */
+#define CLOCKS_OF_HOST 0x921u	/* CLOCK_REALTIME, its coarse and its alarm clock, CLOCK_TAI */
 #define RANDOM_FLAGS 7
 #define PIECES_MAX 1024		/* of one call */
 #define THE_FILE 8		/* not a stream */
@@ -309,7 +311,26 @@ io_uname(const struct handler_event *c)
 	return 0;
 }
 
-/* All clocks run since the machine started. */
+/* What a clock had when the machine started: all but some had 0, and these if nobody has said. */
+static __attribute__((noinline)) uint64_t
+time_began(unsigned long clock)
+{
+	static uint64_t known = FOREVER;
+	uint64_t began = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	struct file f;
+
+	if (clock > CLOCK_LAST || (CLOCKS_OF_HOST >> clock & 1) == 0)
+		return 0;
+	if (began != FOREVER)
+		return began;
+	files_lock();
+	began = file_open(FRAME_INPUT, &f) == 0 && f.bytes >= sizeof(struct frame_input) ?
+		frame_began(f.data) : 0;
+	files_unlock();
+	__atomic_store_n(&known, began, __ATOMIC_RELAXED);
+	return began;
+}
+
 long
 time_clock_gettime(const struct handler_event *c)
 {
@@ -319,6 +340,7 @@ time_clock_gettime(const struct handler_event *c)
 
 	if (result < 0)
 		return result;
+	now += time_began(arg(c, 0));
 	to[0] = now / NS_PER_S;
 	to[1] = now % NS_PER_S;
 	return 0;
@@ -384,6 +406,11 @@ time_sleep(const struct handler_event *c, bool is_absolute)
 	if (!is_absolute)
 		kclock(&now);
 	end = time_after(now, t);
+	if (is_absolute && end != FOREVER) {
+		uint64_t began = time_began(arg(c, 0));
+
+		end = end > began ? end - began : 0;
+	}
 	result = time_sleep_until(c, end);
 	if (result == -E_INTR && rest != NULL && !is_absolute)
 		tell_rest(end, rest);

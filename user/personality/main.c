@@ -129,6 +129,7 @@ serve_others(const struct handler_event *c, unsigned long nr)
 	case SYS_fchmodat:
 	case SYS_fchown:
 	case SYS_fchownat:
+	case SYS_symlinkat:
 	case SYS_renameat2: return file_call(c, nr);
 	default: return serve_thread(c, nr);
 	}

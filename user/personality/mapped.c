@@ -75,7 +75,7 @@ map_shared(const struct opened *o, struct mapping *m)
 	struct file_request q = {.op = FILE_SHARE, .handle = o->handle,
 		.offset = (m->first + m->pages) * personality_info.page_bytes};
 	struct file_reply r;
-	long result = files_ask(&q, 0, &r);
+	long result = files_ask(&q, &r);
 
 	if (result == -LINUX_ENODEV)
 		say_why_not();

@@ -27,6 +27,7 @@ enum linux_call {
 	SYS_ioctl = 29,
 	SYS_mkdirat = 34,
 	SYS_unlinkat = 35,
+	SYS_symlinkat = 36,
 	SYS_linkat = 37,
 	SYS_truncate = 45,
 	SYS_ftruncate = 46,

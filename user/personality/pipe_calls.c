@@ -35,7 +35,7 @@ close_end(uint32_t handle)
 	struct file_request q = {.op = FILE_CLOSE, .handle = handle};
 	struct file_reply r;
 
-	files_ask(&q, 0, &r);
+	files_ask(&q, &r);
 }
 
 /* A descriptor for an end, whose handle is closed if there is none. */
@@ -172,7 +172,7 @@ poll_one(const struct handler_event *c, const struct pollfd *p, uint32_t watch)
 	q.handle = o->handle;
 	q.arg = ((p->events & POLLIN) ? FILE_POLL_READ : 0) |
 		((p->events & POLLOUT) ? FILE_POLL_WRITE : 0);
-	return files_ask(&q, 0, &r) == 0 ? linux_events(r.value) : POLLERR;
+	return files_ask(&q, &r) == 0 ? linux_events(r.value) : POLLERR;
 }
 
 /* How many have something; *waits: the server will tell of others. */

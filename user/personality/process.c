@@ -286,7 +286,7 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 		what.group = child->group;
 		what.flags |= child->is_front ? PROCESS_FRONT : 0;
 	}
-	if (b->entries > 0 || b->cwd[0] != 0 || b->umask_changed != 0 || what.told != 0) {
+	if (b->entries > 0 || b->cwd_bytes > 0 || b->umask_changed != 0 || what.told != 0) {
 		what.inherit_bytes = inherit_bytes(b);
 		what.flags |= PROCESS_AWAIT;
 	}

@@ -22,12 +22,13 @@ struct reading {
 static __attribute__((noinline)) int
 open_file(const char *path, struct reading *f)
 {
-	struct file_request q = {.op = FILE_OPEN, .arg = FILE_READABLE};
+	struct file_named q;
 	struct file_reply r;
 	int result;
 
+	q.head = (struct file_request){.op = FILE_OPEN, .arg = FILE_READABLE};
 	str_copy(q.path, sizeof(q.path), path);
-	result = files_ask(&q, str_len(q.path) + 1, &r);
+	result = files_ask_named(&q, str_len(q.path) + 1, &r);
 	if (result != 0)
 		return result;
 	*f = (struct reading){.file = {.handle = r.handle, .kind = OPENED_FILE,
@@ -41,7 +42,7 @@ close_file(const struct reading *f)
 	const struct file_request q = {.op = FILE_CLOSE, .handle = f->file.handle};
 	struct file_reply r;
 
-	files_ask(&q, 0, &r);
+	files_ask(&q, &r);
 }
 
 static int
@@ -86,14 +87,16 @@ bring(struct channel *ch, struct reading *f)
 static __attribute__((noinline)) int
 is_own(const char *path)
 {
-	struct file_request q = {.op = FILE_STAT};
 	struct file_status status;
+	struct file_named q;
 	struct file_reply r;
 	int result;
 
+	q.head = (struct file_request){.op = FILE_STAT};
 	str_copy(q.path, sizeof(q.path), path);
-	result = files_status(&q, str_len(q.path) + 1, &r, &status);
-	if (result != 0)
+	result = files_ask_about(&q, str_len(q.path) + 1, &r,
+		(struct iovec){(uint64_t)&status, sizeof(status)});
+	if (result < 0)
 		return result == -E_NOENT ? 0 : result;
 	return r.kind != FILE_KIND_FILE || (status.mode & EXECUTE_BITS) == 0 ? -E_ACCES :
 		r.count != FILE_ARCHIVED;

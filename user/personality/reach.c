@@ -141,6 +141,8 @@ enum points {
 static const uint8_t points[CALLS][POINTERS] = {
 	[SYS_mkdirat] = {0, TO_TEXT},
 	[SYS_unlinkat] = {0, TO_TEXT},
+	[SYS_symlinkat] = {TO_TEXT, 0, TO_TEXT},
+	[SYS_linkat] = {0, TO_TEXT, 0, TO_TEXT},
 	[SYS_truncate] = {TO_TEXT},
 	[SYS_faccessat] = {0, TO_TEXT},
 	[SYS_chdir] = {TO_TEXT},

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A request while it is served.
+ */
+#ifndef SERVERS_FILE_SERVING_H
+#define SERVERS_FILE_SERVING_H
+
+#include <servers/file/tree.h>
+
+/*
+ * The head is a copy, and so are the paths; the bytes of a file lie where
+ * the client can change them.
+ */
+struct serving {
+	struct tree *t;
+	uint32_t client;
+	const struct file_request *r;
+	char *path;			/* FILE_PATH_MAX bytes of paths */
+	const void *data;		/* FILE_WRITE, FILE_STAGE, FILE_OFFER */
+	struct file_reply *reply;
+	void *out;		/* FILE_DATA_MAX bytes behind the answer's head, on a word */
+	uint32_t out_bytes;		/* of them that are used */
+};
+
+/*
+ * One more entry of FILE_LIST: node, next and type are given. False: there is no room for it.
+ */
+bool file_put_entry(struct serving *s, const struct file_entry *e, const char *name, size_t len);
+
+#endif
