@@ -10,7 +10,8 @@
 #include <kernel/mem/mem.h>
 #include <kernel/proc/proc.h>
 
-#define COPY_STEP 8		/* pages */
+#define COPY_STEP 24		/* pages */
+#define LINK_STEP 8
 
 /*
  * What page_copy and page_link are about: process a[0], a[1] on, a[2] pages, which appear at a[4]
@@ -24,6 +25,8 @@ struct copied {
 	uintptr_t at;		/* of the first in the other process */
 	uint32_t prot;		/* of its area */
 	bool empty;		/* none of them is mapped */
+	int now;		/* rights that one of them has */
+	uint64_t paddr[COPY_STEP];	/* of page_copy */
 };
 
 static int
@@ -33,34 +36,32 @@ range_check(const struct process *p, uintptr_t addr, unsigned long count)
 		count > 0 && count <= (p->space.limit - addr) / HAL_PAGE_BYTES ? 0 : -E_INVAL;
 }
 
-/* What a page that does not come by itself can be used for; 0: nothing is there. */
-static uint32_t
-rights_at(struct process *p, uintptr_t at)
-{
-	uint64_t paddr;
-	int prot;
-
-	return hal_query(&p->space, at, &paddr, &prot) == 0 ? (uint32_t)prot & PROT_BITS : 0;
-}
-
 /*
  * A step of page_copy in an area of `prot`: pages that are there, and become private. Without
  * `prot` none comes by itself: then they are those that have the same rights, and where none is
- * the addresses stay reserved.
+ * the addresses stay reserved. Of a page that the kernel counts in only the address is copied.
  */
 static void
-step_copied(struct copied *m, uint32_t prot)
+step_copied(const struct frames *f, struct copied *m, uint32_t prot)
 {
-	uint32_t rights = rights_at(m->from, m->start), other;
-	uintptr_t at = m->empty ? m->end : m->start + HAL_PAGE_BYTES;
+	size_t most = m->empty ? 0 : (m->end - m->start) / HAL_PAGE_BYTES, pages;
+	uint32_t rights;
 
-	for (; at < m->end; at += HAL_PAGE_BYTES) {
-		other = rights_at(m->from, at);
-		if (other == 0 || (prot == 0 && other != rights))
-			break;
-	}
-	m->end = at;
+	m->now = 0;
+	pages = hal_query_run(&m->from->space, m->start, most,
+		prot == 0 ? PAGE_READ | PAGE_WRITE | PAGE_EXEC : PAGE_READ, m->paddr, &m->now);
+	rights = (uint32_t)m->now & PROT_BITS;
+	if (pages > 0)
+		m->end = m->start + pages * HAL_PAGE_BYTES;
 	m->prot = (prot | rights) != 0 ? prot | rights | PAGE_PRIVATE : 0;
+	if (m->from->events == NULL)
+		return;
+	for (size_t i = 0; i < pages; i++)
+		if (frame_at(f, m->paddr[i]) == m->from->events_frame) {
+			m->empty = i == 0;
+			m->end = m->start + (i == 0 ? 1 : i) * HAL_PAGE_BYTES;
+			break;
+		}
 }
 
 /*
@@ -71,7 +72,7 @@ static int
 step_decode(const struct kcall_args *args, bool shared, struct copied *m)
 {
 	struct thread *t = args->caller;
-	unsigned long count = args->a[2], most = COPY_STEP;
+	unsigned long count = args->a[2], most = shared ? LINK_STEP : COPY_STEP;
 	const struct area *a;
 	size_t hole;
 	int e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &m->to);
@@ -101,7 +102,7 @@ step_decode(const struct kcall_args *args, bool shared, struct copied *m)
 		m->end &= ~(HAL_LARGE_BYTES - 1);	/* all small ones, or of one large one */
 	m->prot = 0;
 	if (!shared)
-		step_copied(m, a->prot);
+		step_copied(&t->cluster->frames, m, a->prot);
 	return mappings_are_in(m->from, m->start, m->end) ? -E_ACCES : 0;
 }
 
@@ -115,27 +116,23 @@ step_next(struct kcall_args *args, const struct copied *m)
 	return args->a[2] > 0 ? -E_AGAIN : 0;
 }
 
-/* The page, which the caller cannot write to any more, is both processes' from now on. */
+/*
+ * The pages, to which the caller cannot write any more, are both processes' from now on. The first
+ * of a table may make that.
+ */
 static int
-copy_page(struct thread *t, const struct copied *m, uintptr_t at)
+copy_step(struct cluster *c, const struct copied *m)
 {
-	struct frames *f = &t->cluster->frames;
-	uint32_t frame;
-	uint64_t paddr;
-	int now, e;
+	size_t pages = (m->end - m->start) / HAL_PAGE_BYTES, n;
+	int prot = m->now & ~PAGE_WRITE, e = -E_NOMEM;
 
-	if (hal_query(&m->from->space, at, &paddr, &now) != 0)
-		return 0;
-	frame = frame_at(f, paddr);
-	if (m->from->events != NULL && frame == m->from->events_frame)
-		return 0;
-	if (frame == FRAME_NONE || f->frame[frame].refs >= FRAME_REFS_MAX)
-		return -E_NOMEM;
-	e = hal_map(&m->to->space, m->at + (at - m->start), paddr, 1, now);
-	if (e != 0)
-		return e;
-	frame_get(f, frame);
-	return 0;
+	n = frames_get(&c->frames, m->paddr, pages);
+	if (n == pages)
+		e = pages == 1 ? hal_map(&m->to->space, m->at, m->paddr[0], 1, prot) :
+			hal_map_list(&m->to->space, m->at, m->paddr, pages, prot);
+	while (e != 0 && n > 0)
+		frame_put(&c->frames, frame_at(&c->frames, m->paddr[--n]), &c->sweeps, NULL);
+	return e;
 }
 
 /* Nor may the process that has called write to the pages of a step. */
@@ -163,10 +160,10 @@ copy_pages(struct kcall_args *args)
 		e = mem_claim_at(m.to, m.at, m.end - m.start, m.prot);
 	if (e == 0)
 		e = mem_area_change(m.from, m.start, m.end, m.prot);
-	if (e == 0 && !m.empty && (m.prot & PAGE_WRITE))
+	if (e == 0 && !m.empty && (m.now & PAGE_WRITE))
 		e = take_write(args->caller, &m);
-	for (uintptr_t at = m.start; e == 0 && !m.empty && at < m.end; at += HAL_PAGE_BYTES)
-		e = copy_page(args->caller, &m, at);
+	if (e == 0 && !m.empty)
+		e = copy_step(args->caller->cluster, &m);
 	return e != 0 ? e : step_next(args, &m);
 }
 

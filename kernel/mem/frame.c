@@ -36,16 +36,6 @@ frame_paddr(const struct frames *f, uint32_t frame)
 	return f->base_paddr + (uint64_t)frame * HAL_PAGE_BYTES;
 }
 
-uint32_t
-frame_at(const struct frames *f, uint64_t paddr)
-{
-	uint64_t frame = (paddr - f->base_paddr) / HAL_PAGE_BYTES;
-
-	if (paddr < f->base_paddr || frame >= f->total)
-		return FRAME_NONE;
-	return (uint32_t)frame;
-}
-
 /* Make entries of the table valid up to the frame `upto`. */
 static void
 entries_init(struct frames *f, uint32_t upto)
@@ -303,6 +293,22 @@ frame_get(struct frames *f, uint32_t frame)
 	f->frame[frame].refs++;
 }
 
+size_t
+frames_get(struct frames *f, const uint64_t *paddr, size_t count)
+{
+	uint64_t base = f->base_paddr, total = f->total, at;
+	struct frame *frames = f->frame;
+	size_t n;
+
+	for (n = 0; n < count; n++) {
+		at = (paddr[n] - base) / HAL_PAGE_BYTES;
+		if (at >= total || frames[at].refs >= FRAME_REFS_MAX)
+			break;
+		frames[at].refs++;
+	}
+	return n;
+}
+
 static struct sweep *
 sweep_at(const struct sweeps *all, struct list *node)
 {
@@ -347,6 +353,29 @@ frame_put(struct frames *f, uint32_t frame, const struct sweeps *all, struct swe
 		e->prev = all->epoch;
 	if (e->refs == 0)
 		free_after(f, frame, oldest);
+}
+
+size_t
+frames_put(struct frames *f, const struct sweeps *all, const uint64_t *paddr, size_t count,
+	int *most)
+{
+	uint64_t base = f->base_paddr, total = f->total, at;
+	struct frame *frames = f->frame;
+	int left = *most;
+	size_t n;
+
+	for (n = 0; n < count && left > 0; n++, left--) {
+		at = (paddr[n] - base) / HAL_PAGE_BYTES;
+		if (at < total && frames[at].refs > 1) {
+			frames[at].refs--;
+			continue;
+		}
+		left -= FRAMES_PUT_FREE - 1;
+		if (at < total)
+			frame_put(f, (uint32_t)at, all, NULL);
+	}
+	*most = left;
+	return n;
 }
 
 bool

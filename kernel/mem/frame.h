@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <hal/mmu.h>
 
 struct cluster;
 struct sweep;
@@ -113,10 +114,27 @@ void frame_put(struct frames *f, uint32_t frame, const struct sweeps *all, struc
 bool frames_limbo_drain(struct frames *f, const struct sweeps *all, struct sweep *s,
 	unsigned *most);
 
+/*
+ * One reference more of each frame at one of these addresses, up to the first that has too many, or
+ * is none of ours: how many that are. And one less of those behind mappings that no core may know
+ * any more: how many, until what that costs is *most, which counts down: one for each that others
+ * have, FRAMES_PUT_FREE for one that is free then, or none of ours.
+ */
+#define FRAMES_PUT_FREE 5
+size_t frames_get(struct frames *f, const uint64_t *paddr, size_t count);
+size_t frames_put(struct frames *f, const struct sweeps *all, const uint64_t *paddr, size_t count,
+	int *most);
+
 void *frame_kaddr(const struct frames *f, uint32_t frame);
 uint64_t frame_paddr(const struct frames *f, uint32_t frame);
 
 /* Frame at a physical address, FRAME_NONE if it is none of ours. */
-uint32_t frame_at(const struct frames *f, uint64_t paddr);
+static inline uint32_t
+frame_at(const struct frames *f, uint64_t paddr)
+{
+	uint64_t frame = (paddr - f->base_paddr) / HAL_PAGE_BYTES;
+
+	return paddr < f->base_paddr || frame >= f->total ? FRAME_NONE : (uint32_t)frame;
+}
 
 #endif

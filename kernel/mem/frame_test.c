@@ -184,6 +184,40 @@ put_all(struct sweep *by)
 		frame_put(&f, i, &all, by);
 }
 
+/* One more and one less of many, as one at a time; what may not be more than it is ends it. */
+TEST(references_of_many_frames_count_like_those_of_each)
+{
+	uint64_t at[8];
+	uint32_t first, free;
+	int most;
+
+	begin();
+	first = frames_alloc(&f, 8, FRAME_USER, 5);
+	free = f.free;
+	for (uint32_t i = 0; i < 8; i++)
+		at[i] = frame_paddr(&f, first + 7 - i);
+	expect_eq(frames_get(&f, at, 8), 8);
+	expect_eq(frames_get(&f, at, 3), 3);
+	for (uint32_t i = 0; i < 8; i++)
+		expect_eq(f.frame[first + 7 - i].refs, i < 3 ? 2 : 1);
+	f.frame[first + 5].refs = FRAME_REFS_MAX;
+	expect_eq(frames_get(&f, at, 8), 2);
+	f.frame[first + 5].refs = 2;
+	at[3] = f.base_paddr - HAL_PAGE_BYTES;
+	expect_eq(frames_get(&f, at, 8), 3);
+	/* three that others have, one that is none of ours, and one that is free then */
+	most = 3 + FRAMES_PUT_FREE + 1;
+	expect_eq(frames_put(&f, &all, at, 8, &most), 5);
+	expect(most <= 0);
+	expect_eq(f.free, free + 1);
+	expect_eq(f.frame[first + 7].refs, 3);
+	expect_eq(f.frame[first + 4].refs, 1);
+	most = 100;
+	expect_eq(frames_put(&f, &all, at, 3, &most), 3);
+	expect_eq(most, 97);
+	expect_eq(f.frame[first + 5].refs, 1);
+}
+
 TEST(limbo_keeps_frames_until_their_shoot_down_has_ended)
 {
 	static struct sweep mine;
@@ -301,6 +335,7 @@ main(void)
 	RUN(all_memory_can_be_had_and_comes_back_whole);
 	RUN(a_run_at_the_end_is_taken_though_its_power_of_two_does_not_fit);
 	RUN(a_frame_lives_until_its_last_reference);
+	RUN(references_of_many_frames_count_like_those_of_each);
 	RUN(limbo_keeps_frames_until_their_shoot_down_has_ended);
 	RUN(the_shoot_down_of_others_delays_no_frame);
 	RUN(a_frame_of_many_mappings_waits_for_all_their_shoot_downs);

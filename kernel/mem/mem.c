@@ -9,8 +9,9 @@
 #include <kernel/thread/thread.h>
 
 #define DROP_STEP 3		/* runs of frames */
-/* of a process that ends, or holes between them, in a step */
-#define RELEASE_PAGES 3
+/* of a process that ends, in a step, and what a look at a hole or a large page costs, in these */
+#define RELEASE_PAGES 32
+#define RELEASE_LOOK 6
 /* pages of addresses that a process may claim, for each frame of the cluster */
 #define CLAIMS_PER_FRAME 16
 
@@ -385,22 +386,25 @@ release_area(struct process *p, const struct area *a)
 {
 	struct cluster *c = proc_cluster(p);
 	uintptr_t start = a->start, addr = start, end = mappings_edge(p, start, a->end);
+	uint64_t paddr[RELEASE_PAGES];
+	int prot, left = RELEASE_PAGES;
 
-	for (unsigned n = 0; addr < end && n < RELEASE_PAGES; n++) {
-		size_t hole = hal_hole(&p->space, addr);
-		uint64_t paddr;
-		uint32_t frame;
-		int prot;
+	while (addr < end && left > 0) {
+		size_t hole = hal_hole(&p->space, addr), most = (end - addr) / HAL_PAGE_BYTES, n;
 
 		if (hole > 0) {
 			addr = hole < end - addr ? addr + hole : end;
+			left -= RELEASE_LOOK;
 			continue;
 		}
-		mem_lookup(p, addr, &paddr, &prot);
-		frame = frame_at(&c->frames, paddr);
-		if (frame != FRAME_NONE)
-			frame_put(&c->frames, frame, &c->sweeps, NULL);
-		addr += HAL_PAGE_BYTES;
+		n = hal_query_run(&p->space, addr, most < RELEASE_PAGES ? most : RELEASE_PAGES, 0,
+			paddr, &prot);
+		if (n == 0) {		/* in a large page */
+			mem_lookup(p, addr, paddr, &prot);
+			n = 1;
+			left -= RELEASE_LOOK;
+		}
+		addr += frames_put(&c->frames, &c->sweeps, paddr, n, &left) * HAL_PAGE_BYTES;
 	}
 	mapping_free(p, mappings_cut(p, start, addr));
 	mem_unclaim(p, start, addr);

@@ -265,6 +265,64 @@ a_page_takes_the_place_of_another(struct testbed *bed)
 	end(&t);
 }
 
+/* Runs end at a hole, at other rights if they count, at another maximum unless nothing counts. */
+static void
+runs_are_of_pages_that_are_alike(struct testbed *bed)
+{
+	const int all = PAGE_READ | PAGE_WRITE | PAGE_EXEC;
+	uint64_t paddr[PAGES];
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+	int prot = 0;
+
+	begin(bed, &t);
+	expect(bed, hal_query_run(s, t.at, PAGES, all, paddr, &prot) == 0);
+	expect(bed, hal_map(s, t.at, hal_paddr(t.page[0]), 3, PROT_RW) == 0);
+	expect(bed, hal_query_run(s, t.at, PAGES, all, paddr, &prot) == 3);
+	for (int i = 0; i < 3; i++)
+		expect(bed, paddr[i] == hal_paddr(t.page[i]));
+	expect(bed, (prot & all) == PROT_RW && (prot & HAL_MAY_ALL) == HAL_MAY(PROT_RW));
+	expect(bed, hal_query_run(s, t.at + HAL_PAGE_BYTES, 1, all, paddr, &prot) == 1);
+	expect(bed, paddr[0] == hal_paddr(t.page[1]));
+	expect(bed, hal_protect(s, t.at, 1, PAGE_READ) == 0);
+	expect(bed, hal_query_run(s, t.at, PAGES, all, paddr, &prot) == 1);
+	expect(bed, (prot & all) == PAGE_READ);
+	expect(bed, hal_query_run(s, t.at, PAGES, PAGE_READ, paddr, &prot) == 3);
+	expect(bed, (prot & all) == PROT_RW);
+	expect(bed, hal_map(s, t.at + 3 * HAL_PAGE_BYTES, hal_paddr(t.page[3]), 1, PAGE_READ) == 0);
+	expect(bed, hal_query_run(s, t.at, PAGES, PAGE_READ, paddr, &prot) == 3);
+	expect(bed, hal_query_run(s, t.at, PAGES, 0, paddr, &prot) == 4);
+	expect(bed, paddr[3] == hal_paddr(t.page[3]));
+	end(&t);
+}
+
+/* Pages in any order appear together or not at all, with the rights of hal_map. */
+static void
+a_list_of_pages_is_mapped(struct testbed *bed)
+{
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+	uintptr_t second;
+	uint64_t list[3];
+
+	begin(bed, &t);
+	second = t.at + HAL_PAGE_BYTES;
+	list[0] = hal_paddr(t.page[2]);
+	list[1] = hal_paddr(t.page[0]);
+	list[2] = hal_paddr(t.page[3]);
+	expect(bed, hal_map(s, t.at, hal_paddr(t.page[1]), 1, PROT_RW) == 0);
+	expect(bed, hal_map_list(s, t.at, list, 3, PROT_RW) == -E_EXIST);
+	expect(bed, is_hole(s, second));
+	expect(bed, hal_map_list(s, second, list, 3, PAGE_READ | HAL_MAY(PAGE_WRITE)) == 0);
+	expect(bed, shows(s, second, t.page[2], PAGE_READ));
+	expect(bed, shows(s, second + HAL_PAGE_BYTES, t.page[0], PAGE_READ));
+	expect(bed, shows(s, second + 2 * HAL_PAGE_BYTES, t.page[3], PAGE_READ));
+	expect(bed, hal_protect(s, second, 3, PAGE_READ | PAGE_EXEC) == -E_ACCES);
+	expect(bed, hal_protect(s, second, 3, PROT_RW) == 0);
+	expect(bed, hal_unmap(s, t.at, 4) == 0);
+	end(&t);
+}
+
 /*
  * A table that a core may still walk must go while a shoot-down is coming: that is true of
  * hal_unmap, and not of hal_map.
@@ -452,6 +510,8 @@ const struct hal_test space_tests[] = {
 	{"unmap_and_protect_do_all_or_nothing", unmap_and_protect_are_all_or_nothing, 1, 1},
 	{"protection_stays_below_the_maximum", protection_stays_below_the_maximum, 1, 1},
 	{"a_page_takes_the_place_of_another", a_page_takes_the_place_of_another, 1, 1},
+	{"runs_are_of_pages_that_are_alike", runs_are_of_pages_that_are_alike, 1, 1},
+	{"a_list_of_pages_is_mapped", a_list_of_pages_is_mapped, 1, 1},
 	{"unmap_gives_empty_tables_back", unmap_gives_empty_tables_back, 1, 1},
 	{"large_pages_map_beside_small_ones", large_pages_map, 1, 1},
 	{"pages_change_their_size", pages_change_their_size, 1, 1},

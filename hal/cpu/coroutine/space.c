@@ -7,6 +7,7 @@
 #include <string.h>
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
+#include <hal/each.h>
 #include "internal.h"
 
 int coro_user_access(uintptr_t addr, void *host, size_t len, bool write);
@@ -344,6 +345,19 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	*paddr = *e & ADDRESS;
 	*prot = (int)(*e & PROT);
 	return 0;
+}
+
+size_t
+hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint64_t *paddr,
+	int *prot)
+{
+	return query_each(s, addr, count, alike, paddr, prot);
+}
+
+int
+hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count, int prot)
+{
+	return map_each(s, addr, paddr, count, prot);
 }
 
 size_t

@@ -14,6 +14,7 @@
  */
 #include <string.h>
 #include <sys/mman.h>
+#include <hal/each.h>
 #include "hosted.h"
 
 #define SPACE_BYTES ((size_t)64 << 30)
@@ -497,6 +498,19 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	*paddr = *entry & ENTRY_ADDR;
 	*prot = (int)(*entry & (ENTRY_PROT | HAL_MAY_ALL));
 	return 0;
+}
+
+size_t
+hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint64_t *paddr,
+	int *prot)
+{
+	return query_each(s, addr, count, alike, paddr, prot);
+}
+
+int
+hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count, int prot)
+{
+	return map_each(s, addr, paddr, count, prot);
 }
 
 size_t

@@ -7,6 +7,7 @@
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
+#include <hal/each.h>
 #include "cpu.h"
 
 #define ENTRIES (HAL_PAGE_BYTES / sizeof(uint32_t))
@@ -426,6 +427,19 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if (large)
 		*prot |= PAGE_LARGE;
 	return 0;
+}
+
+size_t
+hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint64_t *paddr,
+	int *prot)
+{
+	return query_each(s, addr, count, alike, paddr, prot);
+}
+
+int
+hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count, int prot)
+{
+	return map_each(s, addr, paddr, count, prot);
 }
 
 size_t

@@ -445,24 +445,49 @@ hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
 	return 0;
 }
 
+static void
+entry_protect(uint64_t *entry, uint64_t flags)
+{
+	*entry = pte_make(pte_paddr(*entry), flags | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC)));
+}
+
+/* Small pages of one table: 0, -E_INVAL or -E_ACCES. */
+static int
+row_protect(uint64_t *entry, size_t count, int prot)
+{
+	uint64_t most = most_flags(prot), flags = prot_flags(prot), all = PTE_V | most;
+
+	for (size_t i = 0; i < count; i++)
+		all &= entry[i];
+	if ((all & PTE_V) == 0)
+		return -E_INVAL;
+	if (all != (PTE_V | most))
+		return -E_ACCES;
+	for (size_t i = 0; i < count; i++)
+		entry_protect(&entry[i], flags);
+	return 0;
+}
+
 int
 hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 {
 	uintptr_t end = addr + count * HAL_PAGE_BYTES;
-	uint64_t most = most_flags(prot), *entry = NULL;
+	uint64_t most = most_flags(prot), *entry = space_find(s, addr, &(unsigned){0});
 	unsigned level;
 
+	if (addr / HAL_LARGE_BYTES == s->near_number && entry != NULL &&
+		pte_index(addr, 0) + count <= PTE_ENTRIES)
+		return row_protect(entry, count, prot);
 	if (!range_is_sane(s, addr, count))
 		return -E_INVAL;
 	for (uintptr_t a = addr; a < end; a += (uintptr_t)1 << (12 + 9 * level)) {
-		entry = space_next(s, a, entry, &level);
+		entry = space_next(s, a, a == addr ? NULL : entry, &level);
 		if ((most & ~*entry) != 0)
 			return -E_ACCES;
 	}
 	for (entry = NULL; addr < end; addr += (uintptr_t)1 << (12 + 9 * level)) {
 		entry = space_next(s, addr, entry, &level);
-		*entry = pte_make(pte_paddr(*entry),
-			prot_flags(prot) | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC)));
+		entry_protect(entry, prot_flags(prot));
 	}
 	return 0;
 }
@@ -520,6 +545,15 @@ hal_join(struct hal_space *s, uintptr_t addr)
 	return 0;
 }
 
+static int
+entry_prot(uint64_t entry)
+{
+	return PAGE_READ | ((entry & PTE_W) != 0 ? PAGE_WRITE : 0) |
+		((entry & PTE_X) != 0 ? PAGE_EXEC : 0) | HAL_MAY(PAGE_READ) |
+		((entry & PTE_MAY_WRITE) != 0 ? HAL_MAY(PAGE_WRITE) : 0) |
+		((entry & PTE_MAY_EXEC) != 0 ? HAL_MAY(PAGE_EXEC) : 0);
+}
+
 int
 hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 {
@@ -529,12 +563,51 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if (entry == NULL)
 		return -E_INVAL;
 	*paddr = pte_paddr(*entry);
-	*prot = PAGE_READ | ((*entry & PTE_W) != 0 ? PAGE_WRITE : 0) |
-		((*entry & PTE_X) != 0 ? PAGE_EXEC : 0);
-	*prot |= HAL_MAY(PAGE_READ) | ((*entry & PTE_MAY_WRITE) != 0 ? HAL_MAY(PAGE_WRITE) : 0) |
-		((*entry & PTE_MAY_EXEC) != 0 ? HAL_MAY(PAGE_EXEC) : 0);
-	if (level == 1)
-		*prot |= PAGE_LARGE;
+	*prot = entry_prot(*entry) | (level == 1 ? PAGE_LARGE : 0);
+	return 0;
+}
+
+size_t
+hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint64_t *paddr,
+	int *prot)
+{
+	uint64_t differs = prot_flags(alike) & (PTE_W | PTE_X), seen = 0, first;
+	size_t in_table = PTE_ENTRIES - pte_index(addr, 0), n;
+	unsigned level;
+	const uint64_t *entry = space_find(s, addr, &level);
+
+	if (entry == NULL || level > 0)
+		return 0;
+	if (alike != 0)
+		differs |= PTE_MAY_WRITE | PTE_MAY_EXEC;
+	count = count < in_table ? count : in_table;
+	first = *entry;
+	for (n = 0; n < count && (entry[n] & PTE_V) != 0 && ((entry[n] ^ first) & differs) == 0;
+		n++) {
+		seen |= entry[n];
+		paddr[n] = pte_paddr(entry[n]);
+	}
+	*prot = entry_prot(seen);
+	return n;
+}
+
+int
+hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count, int prot)
+{
+	uint64_t *entry = space_entry(s, addr, 0, NULL);
+	uint64_t flags = prot_flags(prot) | most_flags(prot);
+	size_t n = 0;
+
+	if (addr < s->first || count * HAL_PAGE_BYTES > s->limit - addr)
+		return -E_INVAL;
+	if (entry == NULL || pte_index(addr, 0) + count > PTE_ENTRIES)
+		return -E_NOMEM;
+	while (n < count && (entry[n] & PTE_V) == 0)
+		n++;
+	if (n < count)
+		return -E_EXIST;
+	for (n = 0; n < count; n++)
+		entry[n] = pte_make(paddr[n], flags);
 	return 0;
 }
 

@@ -98,6 +98,20 @@ int hal_join(struct hal_space *s, uintptr_t addr);
 int hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot);
 
 /*
+ * Of the small pages from addr on, at most `count`, as many as are mapped in a row and all have, or
+ * all lack, each of the rights `alike`, and have one maximum unless that is 0: their addresses, and
+ * in *prot the rights that one of them has. How many; it may be fewer, but 0 only if no small page
+ * is at addr.
+ *
+ * hal_map_list is hal_map of small pages that lie anywhere; where a table is missing it may be
+ * -E_NOMEM. Both may work page by page (hal/each.h).
+ */
+size_t hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint64_t *paddr,
+	int *prot);
+int hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count,
+	int prot);
+
+/*
  * How many bytes from addr on, an address of the space at which a page begins, are not mapped: as
  * many as a bounded number of looks finds. They may reach beyond the space. 0: addr is mapped.
  */
