@@ -25,6 +25,7 @@
 #include <abi/startup.h>
 #include <atoll/service.h>
 
+#define PID_FIRST 2		/* what smaller numbers mean is others' affair */
 #define PROCESS_PORT 3
 #define PROCESS_MAGIC 0x4b4c4148u
 #define PROCESS_READY 0x59444552u
@@ -245,6 +246,13 @@ int process_bring(struct channel *ch, uint32_t pages);
  * service_call says.
  */
 int process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *status);
+
+/* In which of so many clusters the process with this number is, if there is one. */
+static inline int
+process_cluster_of(int32_t pid, uint32_t clusters)
+{
+	return (int)((uint32_t)(pid - PID_FIRST) % clusters);
+}
 
 /*
  * Send a signal to a process of that cluster; with PROCESS_DEFAULT what it says about that does not

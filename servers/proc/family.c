@@ -7,7 +7,6 @@
 #include <servers/proc/family.h>
 #include <servers/proc/job.h>
 
-#define PID_FIRST 2
 #define PID_ROUNDS (1u << 20)		/* then the numbers begin again */
 
 void

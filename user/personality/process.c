@@ -449,18 +449,53 @@ process_wait4(const struct handler_event *c)
 
 /* --- signals to others --- */
 
+/* To processes of another cluster, by a channel that is there for this alone. */
+static __attribute__((noinline)) long
+kill_far(int cluster, long pid, int sig, uint32_t flags)
+{
+	struct channel ch;
+	long result = process_open(&ch, cluster, PERSONALITY_BIT);
+
+	if (result != 0)
+		return result == -E_NOSPC ? -E_AGAIN : -E_SRCH;
+	ch.bits |= 1u << PERSONALITY_SIGNAL_BIT;
+	result = process_kill(&ch, (int)pid, sig, flags);
+	channel_end(&ch);
+	return result;
+}
+
+static long
+kill_near(long pid, int sig, uint32_t flags)
+{
+	int line;
+	struct channel *ch = process_line(&line);
+	long result = line;
+
+	if (ch == NULL)
+		return result;
+	result = process_kill(ch, (int)pid, sig, flags);
+	process_line_back(line);
+	return result;
+}
+
+/* Groups are of one cluster; -1 is everybody in all of them. */
 long
 process_kill_call(long pid, int sig, uint32_t flags)
 {
-	struct channel *ch;
-	long result;
-	int line;
+	struct cluster_info here;
+	long result, far;
+	int own;
 
-	ch = process_line(&line);
-	if (ch == NULL)
-		return line;
-	result = process_kill(ch, (int)pid, sig, flags);
-	process_line_back(line);
+	kcluster_info(&here);
+	own = (int)here.cluster;
+	if (pid > 0 && process_cluster_of((int32_t)pid, here.clusters) != own)
+		result = kill_far(process_cluster_of((int32_t)pid, here.clusters), pid, sig, flags);
+	else
+		result = kill_near(pid, sig, flags);
+	for (int i = 0; pid == -1 && i < (int)here.clusters; i++) {
+		far = i == own ? -E_SRCH : kill_far(i, pid, sig, flags);
+		result = result == -E_SRCH ? far : result;
+	}
 	return result == -E_ACCES ? -E_PERM : result;
 }
 
