@@ -26,6 +26,7 @@
 #include <atoll/startup.h>
 #include <atoll/yield.h>
 #include <mpi/core/rank.h>
+#include <servers/name/client.h>
 
 #define TEST_THREADS_MAX 4096
 #define TEST_PORTS 64
@@ -350,6 +351,35 @@ kthread_join(int tid, void *value, uint64_t deadline)
 	(void)deadline;
 	(void)value;
 	return -pthread_join(test_os.thread[tid].thread, NULL);
+}
+
+/* These jobs have no name daemon: none is asked, for ATOLL_MPI_NAMES is not set. */
+int
+name_open(struct name_client *c, int bit)
+{
+	(void)c;
+	(void)bit;
+	return -E_NOENT;
+}
+
+int
+name_link(struct name_client *c, const char *name, uint32_t port, uint32_t period)
+{
+	(void)c;
+	(void)name;
+	(void)port;
+	(void)period;
+	return -E_NOENT;
+}
+
+int
+name_lookup(struct name_client *c, const char *name, uint32_t flags, struct name_place *place)
+{
+	(void)c;
+	(void)name;
+	(void)flags;
+	(void)place;
+	return -E_IO;
 }
 
 /* Handles: an input is its port, an output is (cluster, port) of the peer. */

@@ -12,30 +12,43 @@
 /* Odd, with bits everywhere: 2 to the power of 32 divided by the golden ratio. */
 #define SPREAD 0x9e3779b1u
 
+/* The next bytes of a name as a word, filled with zeros behind its end: true: it has ended. */
+static inline bool
+word_next(const char *name, unsigned long *word)
+{
+	unsigned long w = 0;
+
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < WORD_BYTES; i++) {
+		unsigned char c = (unsigned char)name[i];
+
+		if (c == 0) {
+			*word = w;
+			return true;
+		}
+		w |= (unsigned long)c << 8 * i;
+	}
+	*word = w;
+	return false;
+}
+
 bool
 name_key_make(struct name_key *k, const char *name)
 {
-	unsigned long word = 0, sum = 0;
+	unsigned long word, sum = 0;
 	uint32_t n = 0;
-	unsigned bits = 0;
+	bool has_ended;
 
-	for (; *name != 0; name++) {
-		word |= (unsigned long)(unsigned char)*name << bits;
-		bits += 8;
-		if (bits < 8 * WORD_BYTES)
-			continue;
-		if (n == NAME_WORDS - 1)
-			return false;
+	do {
+		has_ended = word_next(name, &word);
+		name += WORD_BYTES;
 		k->word[n++] = word;
 		sum = sum * SPREAD + word;
-		word = bits = 0;
-	}
-	k->word[n++] = word;
-	sum = sum * SPREAD + word;
+	} while (!has_ended && n < NAME_WORDS);
 	k->words = n;
 	sum ^= sum >> (4 * WORD_BYTES);
 	k->hash = (uint32_t)sum * SPREAD >> 16;
-	return k->word[0] != 0;
+	return has_ended && k->word[0] != 0;
 }
 
 /* The slot that a hash leads to; the one behind it is the second. */

@@ -14,8 +14,6 @@
 #include <stdint.h>
 #include <servers/name/client.h>
 
-#define NAME_WORDS ((NAME_LENGTH_MAX + 1) / sizeof(unsigned long))
-
 struct name_slot {
 	uint32_t version;		/* shared word */
 	uint32_t place;			/* cluster and port, 16 bits each */
@@ -27,16 +25,6 @@ struct name_cache {
 	uint32_t reserved[15];
 	struct name_slot slot[];
 };
-
-/* A name in words, as a slot has it. */
-struct name_key {
-	uint32_t hash;			/* 16 bits */
-	uint32_t words;			/* with the one that has its zero byte */
-	unsigned long word[NAME_WORDS];
-};
-
-/* False: it is empty or too long. */
-bool name_key_make(struct name_key *k, const char *name);
 
 /* The place of a name; false: it is not there, or being written. */
 bool name_cache_find(const struct name_cache *c, const struct name_key *k,

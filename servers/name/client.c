@@ -15,12 +15,11 @@ static int
 name_ask(struct name_client *c, struct name_message *m)
 {
 	struct process_request q = {.op = PROCESS_NAME};
-	struct process_reply r = {0};
 	const struct service_part request[2] = {{&q, sizeof(q)}, {m, sizeof(*m)}};
-	const struct service_part answer[2] = {{&r, sizeof(r)}, {m, sizeof(*m)}};
+	const struct service_part answer[2] = {{m, sizeof(*m)}, {NULL, 0}};
 	int result = service_call(&c->ch, request, answer);
 
-	return result < 0 ? result : r.error;
+	return result < 0 ? result : m->error;
 }
 
 /* The same about a name, which is refused here if it is none. */
@@ -112,22 +111,33 @@ name_is_known(const struct name_client *c, const char *name, struct name_place *
 {
 	struct name_key key;
 
-	return c->cache != NULL && name_key_make(&key, name) &&
-		name_cache_find(c->cache, &key, place);
+	return name_key_make(&key, name) && name_is_known_by(c, &key, place);
+}
+
+bool
+name_is_known_by(const struct name_client *c, const struct name_key *k, struct name_place *place)
+{
+	return c->cache != NULL && name_cache_find(c->cache, k, place);
+}
+
+__attribute__((noinline)) static int
+lookup_by_message(struct name_client *c, const char *name, uint32_t flags,
+	struct name_place *place)
+{
+	struct name_message m = {.op = NAME_LOOKUP, .flags = flags};
+	int result = name_ask_about(c, &m, name);
+
+	if (result == 0)
+		*place = (struct name_place){m.cluster, m.port};
+	return result;
 }
 
 int
 name_lookup(struct name_client *c, const char *name, uint32_t flags, struct name_place *place)
 {
-	struct name_message m = {.op = NAME_LOOKUP, .flags = flags};
-	int result;
-
 	if ((flags & ~(uint32_t)NAME_WAIT) == 0 && name_is_known(c, name, place))
 		return 0;
-	result = name_ask_about(c, &m, name);
-	if (result == 0)
-		*place = (struct name_place){m.cluster, m.port};
-	return result;
+	return lookup_by_message(c, name, flags, place);
 }
 
 int

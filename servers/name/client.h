@@ -31,6 +31,15 @@ struct name_client {
 	int pages;			/* of it */
 };
 
+#define NAME_WORDS ((NAME_LENGTH_MAX + 1) / sizeof(unsigned long))
+
+/* A name in words, for who asks for it again and again. */
+struct name_key {
+	uint32_t hash;			/* 16 bits */
+	uint32_t words;			/* with the one that has its zero byte */
+	unsigned long word[NAME_WORDS];
+};
+
 struct name_place {
 	uint32_t cluster, port;
 };
@@ -74,6 +83,11 @@ int name_lookup(struct name_client *c, const char *name, uint32_t flags, struct 
 
 /* The same by the table alone, without a message: false: it is not there, which says nothing. */
 bool name_is_known(const struct name_client *c, const char *name, struct name_place *place);
+
+/* The same in two halves, of which the first is done once. False: it is empty or too long. */
+bool name_key_make(struct name_key *k, const char *name);
+bool name_is_known_by(const struct name_client *c, const struct name_key *k,
+	struct name_place *place);
 
 /* How many names the machine has; or an error as above. */
 int name_count(struct name_client *c);

@@ -57,6 +57,7 @@ struct name_message {
 	uint32_t port;
 	uint32_t period;		/* LINK, of a program: milliseconds; 0: no heartbeat */
 	uint32_t names;			/* of an answer */
+	uint32_t reserved;		/* so that names are copied in words */
 	char name[NAME_LENGTH_MAX + 1];
 };
 

@@ -80,7 +80,7 @@ enum process_op {
 	PROCESS_STOPPED = 12,
 	/* flags: enum process_memory_op, told: key of memory that a file is, ... */
 	PROCESS_MEMORY = 13,
-	/* struct name_message -> the same behind struct process_reply (servers/name/client.h) */
+	/* struct name_message -> the same, and nothing else (servers/name/client.h) */
 	PROCESS_NAME = 14,
 };
 

@@ -190,19 +190,26 @@ ask_server(uint32_t client, const struct name_message *q)
 	return -E_AGAIN;
 }
 
+/* One request that no client waits for. */
+static bool
+send_for_nobody(uint32_t op, uint32_t flags, const char *name)
+{
+	struct name_message q = {.op = op, .flags = flags};
+
+	str_copy(q.name, sizeof(q.name), name);
+	return line_send(NOBODY, &q);
+}
+
 /* What is due without a client. */
 static void
 send_own(void)
 {
-	struct name_message q = {.op = NAME_DROPPED};
 	struct local_name *l;
 
-	if (line.owes_dropped && line_send(NOBODY, &q))
+	if (line.owes_dropped && send_for_nobody(NAME_DROPPED, 0, ""))
 		line.owes_dropped = false;
-	q = (struct name_message){.op = NAME_UNLINK, .flags = NAME_OF_DEAD};
 	while ((l = local_leaving()) != NULL) {
-		memcpy(q.name, l->name, sizeof(q.name));
-		if (!line_send(NOBODY, &q))
+		if (!send_for_nobody(NAME_UNLINK, NAME_OF_DEAD, l->name))
 			return;
 		l->state = LOCAL_FREE;
 	}
@@ -415,11 +422,13 @@ take_message(void)
 {
 	uint32_t bytes;
 	const void *text = channel_look(&line.ch, &bytes);
-	struct name_message m = {0};
+	struct name_message m;
 
 	if (text == NULL)
 		return false;
-	memcpy(&m, text, bytes < sizeof(m) ? bytes : sizeof(m));
+	memcpy(&m, text, sizeof(m));
+	if (bytes < sizeof(m))
+		m.op = 0;
 	channel_took(&line.ch);
 	switch (m.op) {
 	case 0: break;
@@ -457,6 +466,8 @@ names_have_come(void *of, bool is_last)
 		return false;
 	if (is_last)
 		channel_listen(&line.ch);
+	else if (line.count == 0 && line.state == LINE_OPEN)
+		return false;
 	return channel_look(&line.ch, &bytes) != NULL;
 }
 

@@ -561,16 +561,15 @@ serve_memory(const struct asked *s, struct process_reply *r, void *out)
 static uint32_t
 serve_name(const struct asked *s, void *answer)
 {
-	struct process_reply r = {0};
-	struct name_message q = {0}, a;
+	struct name_message q, a;
 
-	memcpy(&q, s->body.text, s->bytes < sizeof(q) ? s->bytes : sizeof(q));
-	if (!names_serve(s->client, &q, &a, process_of(s)))
+	if (s->bytes < sizeof(q))
+		a = (struct name_message){.error = -E_INVAL};
+	memcpy(&q, s->body.text, sizeof(q));
+	if (s->bytes >= sizeof(q) && !names_serve(s->client, &q, &a, process_of(s)))
 		return SERVICE_LATER;
-	r.error = a.error;
-	memcpy(answer, &r, sizeof(r));
-	memcpy((char *)answer + sizeof(r), &a, sizeof(a));
-	return sizeof(r) + sizeof(a);
+	memcpy(answer, &a, sizeof(a));
+	return sizeof(a);
 }
 
 static uint32_t

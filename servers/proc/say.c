@@ -9,10 +9,12 @@
 bool
 agent_say(struct agent *a, struct proc_message *m)
 {
+	if (!a->say.has_ended || !local_is_settled())
+		return false;
 	*m = (struct proc_message){.magic = PROC_MAGIC, .op = PROC_ENDED, .job = a->part.job,
 		.cluster = a->here.cluster,
 		.status = a->say.status, .end = a->say.end};
-	return a->say.has_ended && local_is_settled();
+	return true;
 }
 
 void

@@ -193,13 +193,17 @@ ask_once(void)
 				(unsigned char)draw(256);
 	do
 		result = service_receive(&ch, (const struct service_part[2]){{&r, sizeof(r)},
-			{&named, sizeof(named)}});
+			{(char *)&named + sizeof(r), sizeof(named) - sizeof(r)}});
 	while (result >= 0 && (r.signal & PROCESS_TOLD) != 0);
 	expect(result >= 0, 1, "an answer");
+	memcpy(&named, &r, sizeof(r));
+	if (op == PROCESS_NAME) {
+		if (named.op == NAME_TABLE && named.error == 0)
+			expect(khandle_close((int)named.port), 0, "the handle of a table");
+		return;
+	}
 	if (r.pid > 0)
 		pids[draw(8)] = r.pid;
-	if (r.error == 0 && op == PROCESS_NAME && named.op == NAME_TABLE)
-		expect(khandle_close((int)named.port), 0, "the handle of a table of names");
 	if (r.error == 0 && op == PROCESS_FORK)
 		end_formed(&r);
 	if (r.error == 0 && op == PROCESS_BRING)
@@ -222,6 +226,7 @@ int
 main(int argc, char **argv)
 {
 	struct cluster_info here;
+	struct name_client names;
 	long requests = argc > 2 ? atol(argv[2]) : REQUESTS, before;
 
 	if (argc > 1 && strcmp(argv[1], "end") == 0)
@@ -230,6 +235,9 @@ main(int argc, char **argv)
 	kcluster_info(&here);
 	clusters = here.clusters;
 	expect(process_open(&ch, (int)atoll_startup()->cluster, BIT), 0, "a channel");
+	/* the daemon has the memory that names take from now on */
+	expect(name_open(&names, BIT), 0, "a client of the name daemon");
+	name_close(&names);
 	for (long i = 0; i < requests / 10; i++)
 		ask_once();
 	take_all();

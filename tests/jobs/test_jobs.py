@@ -130,6 +130,12 @@ def programs(port):
     for seed in (1, 2):
         yield f"names_go_with_who_is_killed_{seed}", \
             lambda s=seed: expect(run(port, 1, "namedeaths", str(s)), 0, f"ok deaths with seed {s}")
+    for way in ("daemon", "two-steps", "forward"):
+        yield f"ranks_find_each_other_by_names_{way.replace('-', '_')}", \
+            lambda w=way: ranks_say_ok(run(port, 12, "mpinames", options=("--map", "scatter", "--mpi-names", w)), 12)
+    yield "ranks_of_small_clusters_find_each_other_by_names", \
+        lambda: ranks_say_ok(run(port, 32, "mpinames", "blind", machine="mppa256",
+                                 options=("--map", "scatter", "--mpi-names", "daemon")), 32)
     yield "mpi_jobs_by_request", lambda: expect(run(port, 1, "askjob"), 0, "ok askjob")
     if port == "riscv64":
         yield "a_broken_pipe_ends_who_writes", lambda: expect(run(port, 1, "broken_pipe"), 141, "writes")

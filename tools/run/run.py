@@ -25,6 +25,11 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
                        protocol of five messages (unopt), or by one mailbox message, above 96 bytes
                        through a portal (ipc). For jobs on several clusters; collectives always use
                        shared memory within a cluster
+  --mpi-names table|daemon|two-steps|forward
+                       how ranks of several clusters find each other: by the tables of the job
+                       (table), or at the first message by names that they have linked: from the
+                       name daemon of their cluster (daemon), in two steps by the daemon of the
+                       other cluster, or with the question forwarded to that
   --mpi-counts         ranks say what their sends cost: messages and kernel calls
   --memory             what a job takes of each cluster's memory, and what was left
   --limit KIND=N,...   the most that the job may have in each cluster: memory (as 64M, beside its
@@ -60,7 +65,8 @@ LIMITS = ("memory", "threads", "processes")
 SERVERS = ("name", "proc", "personality", "file", "device")
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc4"}
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map",
-          "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
+          "--mpi-names": "mpi_names", "--mpi-path": "mpi_path",
+          "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks",
           "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share"}
@@ -74,6 +80,7 @@ class Options:
     def __init__(self):
         self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
         self.env, self.file, self.icount, self.verbose, self.count, self.span = [], [], False, False, None, None
+        self.mpi_names = "table"
         self.mpi_path, self.mpi_coll, self.mpi_counts, self.memory = "opt", None, False, False
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
@@ -138,6 +145,10 @@ def _check(o):
         raise Usage(f"unknown path '{o.mpi_path}': use opt, unopt or ipc")
     if o.mpi_path != "opt":
         o.env.append(f"ATOLL_MPI_PATH={o.mpi_path}")
+    if o.mpi_names not in ("table", "daemon", "two-steps", "forward"):
+        raise Usage(f"unknown way '{o.mpi_names}' of --mpi-names: use table, daemon, two-steps or forward")
+    if o.mpi_names != "table":
+        o.env.append(f"ATOLL_MPI_NAMES={o.mpi_names}")
     if o.mpi_counts:
         o.env.append("ATOLL_MPI_COUNTS=1")
     if o.memory:

@@ -2,9 +2,10 @@
  *
  * Layout of the area that the ranks of a cluster share: an inbox per rank, then the matrix of words
  * [source][sink] in which receivers tell senders how much they have matched, the place where all
- * meet, the count of those that sleep, and the mailboxes to the ranks of other clusters. Every rank
- * computes the same layout from the size of the area and the numbers of ranks; the area is zero
- * when the job starts, and zero is a valid start of everything in it: nobody has to set it up.
+ * meet, the count of those that sleep, the mailboxes to the ranks of other clusters, and what finds
+ * these by names. Every rank computes the same layout from the size of the area and the numbers of
+ * ranks; the area is zero when the job starts, and zero is a valid start of everything in it:
+ * nobody has to set it up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,14 @@ area_bytes(uint32_t ranks, uint32_t cells)
 		sizeof(struct sleepers);
 }
 
-/* A job that lives in one cluster has no mailboxes. */
+/* What comes behind that: nothing in a job that lives in one cluster. */
 static size_t
-mailboxes_bytes(const struct startup *s)
+far_bytes(const struct startup *s)
 {
-	return s->ranks > s->local_ranks ? s->ranks * sizeof(uint32_t) : 0;
+	uint32_t flags;
+
+	return s->ranks <= s->local_ranks ? 0 : round_up(s->ranks * sizeof(uint32_t)) +
+		(transport_names_are_used(&flags) ? sizeof(struct finder) : 0);
 }
 
 /* A single rank without a system below it brings its own area. */
@@ -53,9 +57,9 @@ own_area(struct transport *t)
 static int
 given_area(struct transport *t)
 {
-	uint64_t room = t->startup->shared_bytes, mailboxes = mailboxes_bytes(t->startup);
+	uint64_t room = t->startup->shared_bytes, far = far_bytes(t->startup);
 
-	for (t->cells = INBOX_CELLS_MAX; area_bytes(t->local_ranks, t->cells) + mailboxes > room;
+	for (t->cells = INBOX_CELLS_MAX; area_bytes(t->local_ranks, t->cells) + far > room;
 		t->cells /= 2)
 		if (t->cells == INBOX_CELLS_MIN)
 			return MPI_ERR_NO_MEM;
@@ -76,6 +80,10 @@ transport_area_init(struct transport *t)
 		t->local_ranks * matrix_row(t->local_ranks));
 	t->sleepers = (struct sleepers *)(void *)(t->sync + 1);
 	t->mailboxes = (uint32_t *)(void *)(t->sleepers + 1);
+	if (t->startup != NULL && t->startup->ranks > t->local_ranks &&
+		transport_names_are_used(&t->finder_flags))
+		t->finder = (struct finder *)(void *)((char *)t->mailboxes +
+			round_up(t->startup->ranks * sizeof(uint32_t)));
 	t->inbox = (struct inbox_reader){.box = transport_inbox(t, t->local_rank),
 		.mask = t->cells - 1};
 	return MPI_SUCCESS;

@@ -29,14 +29,6 @@ parts_of(const struct transport *t)
 	return (const struct job_part *)(uintptr_t)t->startup->parts;
 }
 
-static int
-port_of(const struct transport *t, uint32_t peer)
-{
-	const struct placement *at = &t->placement[peer];
-
-	return parts_of(t)[at->cluster].base_port + at->local_rank;
-}
-
 int
 transport_far_init(struct mpi_rank *self)
 {
@@ -47,15 +39,17 @@ transport_far_init(struct mpi_rank *self)
 	t->mailbox = t->portal = -1;
 	if (is_alone(self))
 		return MPI_SUCCESS;
-	port = port_of(t, (uint32_t)self->world_rank);
+	port = parts_of(t)[t->cluster].base_port + (int)t->local_rank;
 	events = (const struct event_page *)(uintptr_t)t->startup->events;
 	t->arrivals = &events->mailbox_arrivals[port];
 	t->deaths = &events->clusters_dead;
+	t->port = (uint32_t)port;
 	t->mailbox = (int)kmailbox_create(port);
 	t->portal = (int)kportal_create(port);
 	if (t->mailbox < 0 || t->portal < 0)
 		return MPI_ERR_INTERN;
 	transport_far_listen(t);
+	transport_names_begin(self, (uint32_t)port);
 	return MPI_SUCCESS;
 }
 
@@ -79,6 +73,7 @@ transport_far_exit(struct mpi_rank *self)
 			khandle_close(t->kept[i].handle);
 	khandle_close(t->mailbox);
 	khandle_close(t->portal);
+	transport_names_end(t);
 }
 
 bool
@@ -97,11 +92,13 @@ mailbox_to(struct mpi_rank *self, uint32_t peer)
 {
 	struct transport *t = self->transport;
 	uint32_t known = load_relaxed(&t->mailboxes[peer]);
+	struct name_place at;
 	long handle;
 
 	if (known != 0)
 		return (int)known;
-	handle = kmailbox_open(t->placement[peer].cluster, port_of(t, peer));
+	at = transport_place(self, peer);
+	handle = kmailbox_open((int)at.cluster, (int)at.port);
 	if (handle < 0)
 		mpi_die(self, 1, "the kernel has no room for a mailbox to one more rank");
 	if (swap_strong(&t->mailboxes[peer], &known, (uint32_t)handle))
@@ -196,10 +193,11 @@ int
 transport_bulk_allow(struct mpi_rank *self, uint32_t peer)
 {
 	struct transport *t = self->transport;
+	struct name_place at = transport_place(self, peer);
 
 	count_if(true, &t->counts.calls);
 	count_if(true, &t->counts.allows);
-	return (int)kportal_allow(t->portal, t->placement[peer].cluster, port_of(t, peer));
+	return (int)kportal_allow(t->portal, (int)at.cluster, (int)at.port);
 }
 
 /*
@@ -212,6 +210,7 @@ portal_to(struct mpi_rank *self, uint32_t peer)
 {
 	struct transport *t = self->transport;
 	struct portal_out *oldest = &t->kept[t->keep_next % PORTALS_KEPT];
+	struct name_place at;
 	long handle;
 
 	for (unsigned i = 0; i < PORTALS_KEPT; i++)
@@ -220,8 +219,8 @@ portal_to(struct mpi_rank *self, uint32_t peer)
 	if (oldest->peer != 0)
 		khandle_close(oldest->handle);
 	oldest->peer = 0;
-	handle = kportal_open(t->placement[peer].cluster, port_of(t, peer),
-		port_of(t, (uint32_t)self->world_rank));
+	at = transport_place(self, peer);
+	handle = kportal_open((int)at.cluster, (int)at.port, (int)t->port);
 	if (handle < 0)
 		return (int)handle;
 	*oldest = (struct portal_out){peer + 1, (int32_t)handle};

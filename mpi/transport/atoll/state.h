@@ -9,6 +9,7 @@
 #include <mpi/core/rank.h>
 #include <mpi/transport/inbox.h>
 #include <mpi/transport/sync.h>
+#include <servers/name/client.h>
 
 /* An output portal that is open. */
 struct portal_out {
@@ -70,6 +71,13 @@ struct sleepers {
 #define WOKEN_BY_PEER (1u << BIT_PEER)
 #define WOKEN (WOKEN_BY_PEER | 1u << BIT_MAIL | 1u << BIT_ROOM)
 
+/* The client of the name daemon that the ranks of a cluster share (names.c). Zero is the start. */
+struct finder {
+	_Alignas(CACHE_LINE) uint32_t turn;
+	uint32_t is_open;
+	struct name_client names;
+};
+
 struct transport {
 	const struct startup *startup;		/* NULL: not started by the system, a single rank */
 	const struct placement *placement;	/* NULL: a single rank */
@@ -94,6 +102,7 @@ struct transport {
 	/* to other clusters; mailbox < 0 if there is none */
 	int mailbox;
 	int portal;
+	uint32_t port;			/* of both */
 	uint32_t arrivals_seen;
 	const uint32_t *arrivals;		/* counters in the event page */
 	const uint32_t *deaths;
@@ -104,6 +113,10 @@ struct transport {
 	struct portal_out kept[PORTALS_KEPT];
 	/* where the next one is noted, and the oldest one is */
 	uint32_t keep_next;
+	/* ranks find each other by names (names.c); NULL: by the job's tables */
+	struct finder *finder;
+	uint32_t finder_flags;		/* of a look-up */
+	struct name_place *places;	/* by rank of the job; port 0: not found yet */
 	/* how to wait */
 	unsigned polls;
 	unsigned yields;
@@ -130,6 +143,15 @@ void transport_falls_asleep(const struct mpi_rank *self);
 void transport_woke_up(struct mpi_rank *self);
 void transport_stays_awake(const struct transport *t);
 bool transport_take_off(const struct transport *t, struct inbox *box);
+
+/*
+ * Does the user want ranks to find each other by names, and with which flags? Link the own name to
+ * a port, and end; the place of a peer. What fails ends the job.
+ */
+bool transport_names_are_used(uint32_t *flags);
+void transport_names_begin(struct mpi_rank *self, uint32_t port);
+void transport_names_end(struct transport *t);
+struct name_place transport_place(struct mpi_rank *self, uint32_t peer);
 
 /* The inbox of a rank of this cluster. */
 struct inbox *transport_inbox(const struct transport *t, uint32_t local_rank);
