@@ -67,7 +67,7 @@ MPI_REST := $(if $(MPI_SRC),$(LIB)/libmpi_missing.a)
 MPI_REST_OBJ := $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_MISSING))
 MPI_INC := $(wildcard mpi/include)
 # Each cluster has both, which share 2 MB with its ranks on the smallest machines.
-U_SMALL_riscv64 := servers/proc/% user/personality/%
+U_SMALL_riscv64 := servers/proc/% user/personality/% servers/file/%
 u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),-Os)
 U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALL_$(PORT)))
 

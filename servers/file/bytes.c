@@ -111,6 +111,12 @@ bytes_take(struct tree *t, struct bytes *b, void *to, uint32_t len)
 bool
 bytes_move(struct tree *t, struct bytes *from, struct bytes *to, uint32_t len)
 {
+	if (to->count == 0 && len == from->count) {
+		bytes_drop(t, to);
+		*to = *from;
+		*from = (struct bytes){0};
+		return true;
+	}
 	if (!has_blocks(t, to, len))
 		return false;
 	while (len > 0 && from->count > 0) {
@@ -123,9 +129,72 @@ bytes_move(struct tree *t, struct bytes *from, struct bytes *to, uint32_t len)
 	return true;
 }
 
+bool
+bytes_copy(struct tree *t, const struct bytes *from, void *to, uint32_t len, struct bytes *behind,
+	uint32_t more)
+{
+	uint32_t at = 0, in = from->begin;
+
+	if (!has_blocks(t, behind, more))
+		return false;
+	for (const struct block *b = from->first; b != NULL && at < len + more; b = b->next) {
+		uint32_t end = b == from->last ? from->end : (uint32_t)BLOCK_DATA, n;
+
+		for (; in < end && at < len; in += n, at += n) {
+			n = end - in < len - at ? end - in : len - at;
+			memcpy((char *)to + at, b->data + in, n);
+		}
+		n = end - in < len + more - at ? end - in : len + more - at;
+		if (at >= len && n > 0) {
+			bytes_put(t, behind, b->data + in, n);
+			at += n;
+		}
+		in = 0;
+	}
+	return true;
+}
+
 void
 bytes_drop(struct tree *t, struct bytes *b)
 {
 	chain_free(t, b->first);
 	*b = (struct bytes){0};
+}
+
+/* --- of clients: pieces of blocks, which they keep --- */
+
+struct client_bytes *
+client_bytes(struct tree *t, uint32_t client)
+{
+	struct client_bytes *b = t->of_client[client] != NULL ? NULL : t->free_client;
+
+	if (t->of_client[client] != NULL)
+		return t->of_client[client];
+	if (b == NULL) {
+		struct block *table = block_take(t);
+
+		if (table == NULL)
+			return NULL;
+		t->kept_blocks++;
+		b = (struct client_bytes *)(void *)table->data;
+		for (uint32_t i = 0; i + 1 < BLOCK_DATA / sizeof(*b); i++)
+			b[i].next = &b[i + 1];
+	}
+	t->free_client = b->next;
+	t->of_client[client] = b;
+	return b;
+}
+
+void
+client_bytes_forget(struct tree *t, uint32_t client)
+{
+	struct client_bytes *b = t->of_client[client];
+
+	if (b == NULL)
+		return;
+	bytes_drop(t, &b->staged);
+	bytes_drop(t, &b->rest);
+	b->next = t->free_client;
+	t->free_client = b;
+	t->of_client[client] = NULL;
 }

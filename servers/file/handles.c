@@ -63,19 +63,31 @@ description_kind(const struct tree *t, const struct description *d)
 {
 	if (d->is_host)
 		return share_kind(t, d);
-	return d->is_pipe ? FILE_KIND_PIPE : (enum file_kind)node_of(t, d->object)->kind;
+	if (!d->is_pipe)
+		return (enum file_kind)node_of(t, d->object)->kind;
+	return t->pipe[d->object].type == PIPE_PLAIN ? FILE_KIND_PIPE :
+		t->pipe[d->object].type == PIPE_QUEUE ? FILE_KIND_QUEUE : FILE_KIND_SOCKET;
 }
 
 static void
 description_close(struct tree *t, const struct description *d)
 {
+	struct pipe *p = d->is_pipe ? &t->pipe[d->object] : NULL;
+
 	if (d->is_host) {
 		share_close(t, d);
 		return;
 	}
+	if (d->is_pipe && p->type == PIPE_QUEUE) {
+		queue_close(t, p);
+		return;
+	}
+	if (d->is_pipe && p->type != PIPE_PLAIN) {
+		socket_close(t, p);
+		return;
+	}
 	if (d->is_pipe) {
-		pipe_end_close(t, &t->pipe[d->object],
-			(d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE);
+		pipe_end_close(t, p, (d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE);
 		return;
 	}
 	node_of(t, d->object)->opens--;
@@ -100,6 +112,7 @@ file_forget(struct tree *t, uint32_t client)
 	share_forget(t, client);
 	offers_forget(t, client);
 	pipes_forget(t, client);
+	queues_forget(t, client);
 	for (uint32_t i = 0; i < HANDLES_MAX && t->handles_of[client] > 0; i++)
 		if (t->handle[i].is_open && t->handle[i].owner == client)
 			handle_close(t, &t->handle[i]);

@@ -20,8 +20,8 @@
 #define TEMPORARY_MODE 01777		/* of the directory that programs expect */
 #define KEEP_PART 8			/* of the cluster's memory that files leave to others */
 
-static struct tree tree;
-static struct service_client clients[CLIENTS_MAX];
+static struct tree *tree;		/* its pages come when they are used, as the clients' do */
+static struct service_client *clients;	/* CLIENTS_MAX */
 
 struct block *
 blocks_more(void)
@@ -99,7 +99,7 @@ add_files(void)
 		str_copy(name, sizeof(name), "files/");
 		str_copy(name + 6, len + 1, line);
 		if (file_open(name, &f) == 0 &&
-			tree_add_fixed(&tree, name + 6, f.data, f.bytes) != 0)
+			tree_add_fixed(tree, name + 6, f.data, f.bytes) != 0)
 			console_print("file: no room for %s\n", name + 6);
 	}
 }
@@ -126,25 +126,32 @@ _Static_assert(FILE_PUT_OFF == SERVICE_LATER, "what file_serve says of a request
 
 static const struct service_kind kind = FILE_SERVICE;
 static struct service service = {.kind = &kind, .serve = answer_request, .gone = gone,
-	.tell = answer_nothing, .of = &tree, .client = clients, .clients = CLIENTS_MAX,
+	.tell = answer_nothing, .clients = CLIENTS_MAX,
 	.looks = SERVICE_LOOKS};
 
 int
 server_main(int argc, char **argv)
 {
-	int result;
+	uint64_t addr;
+	long result;
 
 	(void)argc;
 	(void)argv;
-	tree_init(&tree);
-	tokens_stir(&tree.tokens, time_now());
+	result = kmem_alloc(SELF, sizeof(*tree) + CLIENTS_MAX * sizeof(*clients), PAGE_READ |
+		PAGE_WRITE | PAGE_LAZY, &addr);
+	if (result < 0)
+		return (int)result;
+	service.of = tree = (struct tree *)(uintptr_t)addr;
+	service.client = clients = (struct service_client *)(void *)(tree + 1);
+	tree_init(tree);
+	tokens_stir(&tree->tokens, time_now());
 	add_files();
-	tree_make(&tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
-	tree_make(&tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
-	tree_make(&tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
-	proc_begin(&tree);
-	input_begin(&tree);
-	shares_begin(&tree);
+	tree_make(tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+	tree_make(tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
+	tree_make(tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+	proc_begin(tree);
+	input_begin(tree);
+	shares_begin(tree);
 	service.in = atoll_startup()->listens;
 	result = service_begin(&service);
 	while (result == 0) {
@@ -153,8 +160,8 @@ server_main(int argc, char **argv)
 		if ((bits & 1u << BIT_INPUT) != 0)
 			input_look();
 		/* while clients keep it busy it does not sleep, and finds no bit */
-		if (tree.shares > 0)
-			shares_look(&tree, (bits & 1u << BIT_SHARE) != 0);
+		if (tree->shares > 0)
+			shares_look(tree, (bits & 1u << BIT_SHARE) != 0);
 	}
-	return result;
+	return (int)result;
 }

@@ -15,6 +15,19 @@ pipe_find_free(struct tree *t)
 	return NULL;
 }
 
+struct pipe *
+pipe_begin(struct tree *t, uint32_t client, enum pipe_type type)
+{
+	struct pipe *p = pipe_find_free(t);
+
+	if (p == NULL || t->pipes_of[client] == PIPES_OF_CLIENT_MAX ||
+		(type != PIPE_PLAIN && !endpoint_has_place(t, p)))
+		return NULL;
+	*p = (struct pipe){.ends = {1, 0}, .maker = (uint16_t)client, .type = (uint8_t)type};
+	t->pipes_of[client]++;
+	return p;
+}
+
 static struct file_claimed
 end_open(struct tree *t, uint32_t client, const struct pipe *p, struct description *d,
 	uint32_t flags)
@@ -28,7 +41,7 @@ end_open(struct tree *t, uint32_t client, const struct pipe *p, struct descripti
 int
 pipe_make(struct tree *t, uint32_t client, uint32_t flags, struct file_claimed ends[2])
 {
-	struct pipe *p = pipe_find_free(t);
+	struct pipe *p;
 	struct description *d[2] = {description_find_free(t, 0), NULL};
 	int wrong = handle_check_room(t, client, 2);
 
@@ -36,12 +49,10 @@ pipe_make(struct tree *t, uint32_t client, uint32_t flags, struct file_claimed e
 		d[1] = description_find_free(t, (uint32_t)(d[0] - t->description) + 1);
 	if (wrong != 0)
 		return wrong;
-	if (p == NULL || t->pipes_of[client] == PIPES_OF_CLIENT_MAX)
-		return -E_NOSPC;
-	if (d[1] == NULL)
-		return -FILE_ENFILE;
-	*p = (struct pipe){.ends = {1, 1}, .maker = (uint16_t)client};
-	t->pipes_of[client]++;
+	p = d[1] == NULL ? NULL : pipe_begin(t, client, PIPE_PLAIN);
+	if (p == NULL)
+		return d[1] == NULL ? -FILE_ENFILE : -E_NOSPC;
+	p->ends[PIPE_WRITE] = 1;
 	ends[0] = end_open(t, client, p, d[0], flags | FILE_READABLE);
 	ends[1] = end_open(t, client, p, d[1], flags | FILE_WRITABLE);
 	return 0;
@@ -55,8 +66,8 @@ pipe_watch(struct pipe *p, enum pipe_end end, uint32_t client)
 	p->watch[end][client / 32] |= 1u << client % 32;
 }
 
-static void
-tell_watchers(struct pipe *p, enum pipe_end end)
+void
+pipe_tell(struct pipe *p, enum pipe_end end)
 {
 	for (uint32_t i = 0; i < CLIENTS_MAX / 32; i++) {
 		uint32_t bits = p->watch[end][i];
@@ -78,8 +89,7 @@ pipes_forget(struct tree *t, uint32_t client)
 			p->maker = CLIENTS_MAX;
 	}
 	t->pipes_of[client] = 0;
-	bytes_drop(t, &t->staged[client]);
-	bytes_drop(t, &t->rest[client]);
+	client_bytes_forget(t, client);
 }
 
 uint32_t
@@ -98,9 +108,14 @@ pipe_end_close(struct tree *t, struct pipe *p, enum pipe_end end)
 {
 	if (--p->ends[end] > 0)
 		return;
-	tell_watchers(p, end == PIPE_READ ? PIPE_WRITE : PIPE_READ);
-	if (p->ends[PIPE_READ] > 0 || p->ends[PIPE_WRITE] > 0)
-		return;
+	pipe_tell(p, end == PIPE_READ ? PIPE_WRITE : PIPE_READ);
+	if (p->ends[PIPE_READ] == 0 && p->ends[PIPE_WRITE] == 0)
+		pipe_free(t, p);
+}
+
+void
+pipe_free(struct tree *t, struct pipe *p)
+{
 	bytes_drop(t, &p->bytes);
 	if (p->maker < CLIENTS_MAX)
 		t->pipes_of[p->maker]--;
@@ -126,11 +141,13 @@ pipe_read(struct tree *t, struct pipe *p, uint32_t client, struct pipe_taken *wh
 		uint32_t more = count - done < what->more ? count - done : what->more;
 
 		/* without memory the client gets it with its next read */
-		if (bytes_move(t, &p->bytes, &t->rest[client], more))
+		struct client_bytes *of = more > 0 ? client_bytes(t, client) : NULL;
+
+		if (of != NULL && bytes_move(t, &p->bytes, &of->rest, more))
 			what->rest = more;
 	}
 	if (p->bytes.count + FILE_PIECE_MAX <= PIPE_BYTES)
-		tell_watchers(p, PIPE_WRITE);
+		pipe_tell(p, PIPE_WRITE);
 	return done;
 }
 
@@ -140,8 +157,6 @@ put_all(struct tree *t, struct bytes *to, struct bytes *staged, struct pipe_put 
 {
 	uint32_t count = staged->count + what.len;
 
-	if (staged->count == 0)
-		return bytes_put(t, to, what.from, what.len) ? (long)count : -E_NOMEM;
 	if (!bytes_put(t, staged, what.from, what.len) || !bytes_move(t, staged, to, count))
 		return -E_NOMEM;
 	return count;
@@ -150,18 +165,20 @@ put_all(struct tree *t, struct bytes *to, struct bytes *staged, struct pipe_put 
 long
 pipe_write(struct tree *t, struct pipe *p, uint32_t client, struct pipe_put what)
 {
-	struct bytes *staged = &t->staged[client];
+	struct client_bytes *of = client_bytes_there(t, client);
+	uint32_t staged = of != NULL ? of->staged.count : 0;
 	long count;
 
 	if (p->ends[PIPE_READ] == 0)
 		return -E_PIPE;
-	if (staged->count + what.len > PIPE_BYTES - p->bytes.count)
+	if (staged + what.len > PIPE_BYTES - p->bytes.count)
 		return -FILE_LATER;
-	count = put_all(t, &p->bytes, staged, what);
+	count = staged > 0 ? put_all(t, &p->bytes, &of->staged, what) :
+		bytes_put(t, &p->bytes, what.from, what.len) ? (long)what.len : -E_NOMEM;
 	if (count < 0)
 		return p->bytes.count > 0 ? -FILE_LATER : count;
 	if (count > 0)
-		tell_watchers(p, PIPE_READ);
+		pipe_tell(p, PIPE_READ);
 	return count;
 }
 
@@ -192,5 +209,5 @@ input_give(struct tree *t, const void *from, uint32_t len)
 			break;
 	}
 	p->is_over = len == 0;
-	tell_watchers(p, PIPE_READ);
+	pipe_tell(p, PIPE_READ);
 }

@@ -99,6 +99,17 @@ memory_end(const struct shared_memory *m)
 	ask_memory(m, (struct process_memory){.op = PROCESS_MEMORY_END});
 }
 
+/* A pid is one of its cluster's, every n-th. */
+void
+process_signal(int32_t pid, int32_t signal)
+{
+	struct channel *ch = know_machine() && pid >= PROCESS_FIRST ?
+		line_to((uint32_t)(pid - PROCESS_FIRST) % here.clusters) : NULL;
+
+	if (ch != NULL)
+		process_kill(ch, pid, signal, 0);
+}
+
 /* --- what /proc shows --- */
 
 /* The next process of a cluster. */

@@ -50,7 +50,16 @@
 #define FILE_ESPIPE 29
 #define FILE_ENAMETOOLONG 36
 #define FILE_ENOTEMPTY 39
+#define FILE_ENXIO 6
+#define FILE_ENOTSOCK 88
 #define FILE_EMSGSIZE 90
+#define FILE_EPROTOTYPE 91
+#define FILE_EOPNOTSUPP 95
+#define FILE_EADDRINUSE 98
+#define FILE_ECONNRESET 104
+#define FILE_EISCONN 106
+#define FILE_ENOTCONN 107
+#define FILE_ECONNREFUSED 111
 /* not Linux's: it would have to wait, and will be told when it is worth asking again */
 #define FILE_LATER 512
 
@@ -123,6 +132,37 @@ enum file_op {
 	 * memory of another cluster, or the host's.
 	 */
 	FILE_SHARE = 26,
+	/*
+	 * Sockets. arg: enum file_socket, more: FILE_NONBLOCK, FILE_PAIR, offset: pid -> one struct
+	 * file_claimed, or two that are connected
+	 */
+	FILE_SOCKET = 30,
+	FILE_BIND = 31,		/* handle, more: mode, struct file_address (no bytes: any) */
+	FILE_LISTEN = 32,	/* handle, arg: connections that may wait, offset: pid */
+	FILE_CONNECT = 33,	/* handle, struct file_address (no bytes: to nobody any more) */
+	FILE_ACCEPT = 34,	/* handle, more: FILE_NONBLOCK -> struct file_accepted */
+	/*
+	 * handle, arg: priority in a message queue, more: descriptors, offset: FILE_DONT_WAIT,
+	 * struct file_address (no bytes: of the other side), handles -> count: of bytes that were
+	 * staged before
+	 */
+	FILE_SEND = 35,
+	/*
+	 * handle, arg: bytes, more: FILE_PEEK and so on -> value: bytes of the message, or its
+	 * priority, more: bytes for FILE_REST, and a struct file_received
+	 */
+	FILE_RECEIVE = 36,
+	FILE_SHUTDOWN = 37,	/* handle, arg: 1: to read, 2: to write, 3 */
+	FILE_ENDPOINT = 38,	/* handle, arg: 1: the error is taken -> struct file_endpoint */
+	/*
+	 * Message queues. struct file_name, arg: as for FILE_OPEN, more: mode, offset: messages
+	 * and, in the lower half, bytes of each -> struct file_claimed
+	 */
+	FILE_QUEUE = 39,
+	FILE_QUEUE_REMOVE = 40,	/* struct file_name */
+	FILE_QUEUE_STATE = 41,	/* handle -> struct file_queue */
+	/* handle, arg: signal, 0: none, -1: not any more, offset: pid: told of the next message */
+	FILE_QUEUE_NOTIFY = 42,
 	FILE_LINK = 25,		/* as FILE_RENAME, but the file has both names then */
 	/*
 	 * arg: bytes, and as many -> nothing: if the client's next request is a write to a pipe, it
@@ -171,6 +211,7 @@ enum file_from {
 #define FILE_POLL_WRITE 2
 #define FILE_POLL_HUNG_UP 4		/* nobody can write any more */
 #define FILE_POLL_BROKEN 8		/* nobody can read any more */
+#define FILE_POLL_ENDED 16		/* of a socket: the other side sends nothing more */
 #define FILE_WATCH 1
 
 enum file_kind {
@@ -178,6 +219,8 @@ enum file_kind {
 	FILE_KIND_FILE = 1,
 	FILE_KIND_DIRECTORY = 2,
 	FILE_KIND_PIPE = 3,
+	FILE_KIND_SOCKET = 6,
+	FILE_KIND_QUEUE = 7,
 	FILE_KIND_LINK = 5,	/* inside of the server: no answer has it */
 	FILE_KIND_OTHER = 6,	/* of a host, and not for programs here */
 	FILE_KIND_SYMLINK = 7,
@@ -240,6 +283,57 @@ struct file_status {
 	uint32_t links;
 	uint32_t device;		/* 0: memory; a share's number, from 1 */
 	uint32_t reserved;
+};
+
+enum file_socket { FILE_STREAM = 1, FILE_DATAGRAM = 2, FILE_PACKETS = 5 };
+
+#define FILE_PAIR 0x10000
+/* FILE_SEND, FILE_RECEIVE */
+#define FILE_DONT_WAIT 1
+#define FILE_PEEK 2			/* the message stays */
+#define FILE_WITH_RIGHTS 4		/* descriptors that come with it are taken */
+#define FILE_STAGED_MAX 65536		/* bytes that one request takes */
+#define FILE_ADDRESS_MAX 108		/* bytes of the name of a socket, sun_path */
+#define FILE_ADDRESS_PATH 256
+#define FILE_RIGHTS_MAX 32		/* descriptors that come with a message */
+
+/* The name of a socket: abstract if its first byte is 0, else a path; or of a message queue. */
+struct file_name {
+	uint16_t bytes;
+	char at[FILE_ADDRESS_MAX];
+};
+
+struct file_address {
+	struct file_name name;
+	uint16_t reserved;
+	char path[FILE_ADDRESS_PATH];	/* where that is one, from the root */
+};
+
+_Static_assert(sizeof(struct file_address) % sizeof(uint32_t) == 0, "handles follow it");
+
+struct file_accepted {
+	struct file_claimed end;
+	struct file_name name;		/* of the other side */
+};
+
+struct file_received {
+	uint16_t rights;
+	uint16_t is_cut;		/* there was no room for all of it */
+	struct file_name name;		/* of who has sent it */
+	struct file_claimed right[FILE_RIGHTS_MAX];
+};
+
+struct file_endpoint {
+	uint32_t type;			/* enum file_socket */
+	uint32_t error;
+	uint32_t listens, has_peer;
+	int32_t pid;			/* of the other side */
+	struct file_name name, peer;
+};
+
+struct file_queue {
+	uint32_t messages, bytes;	/* at most */
+	uint32_t count;
 };
 
 /* The server keeps them for its clients, and forbids nothing. */

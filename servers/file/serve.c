@@ -5,6 +5,7 @@
 #include <abi/errors.h>
 #include <base/str.h>
 #include <servers/file/share.h>
+#include <servers/file/serving.h>
 
 #define HOW_FLAGS (FILE_READABLE | FILE_WRITABLE | FILE_APPEND | FILE_NONBLOCK)
 
@@ -45,6 +46,8 @@ check_open(const struct node *n, uint32_t how)
 		return -FILE_ENOTDIR;
 	if ((how & (FILE_WRITABLE | FILE_EMPTY)) != 0 && n->kind == FILE_KIND_DIRECTORY)
 		return -FILE_EISDIR;
+	if (n->kind == FILE_KIND_SOCKET)
+		return -FILE_ENXIO;
 	return 0;
 }
 
@@ -255,12 +258,13 @@ serve_pipe(struct serving *s, struct description *d)
 static int
 serve_stage(struct serving *s)
 {
-	struct bytes *b = &s->t->staged[s->client];
-	int wrong = s->r->arg > FILE_DATA_MAX ? -E_INVAL :
-		b->count + s->r->arg > STAGED_MAX ? -FILE_EMSGSIZE :
+	struct client_bytes *of = client_bytes(s->t, s->client);
+	struct bytes *b = of != NULL ? &of->staged : NULL;
+	int wrong = b == NULL ? -E_NOMEM : s->r->arg > FILE_DATA_MAX ? -E_INVAL :
+		b->count + s->r->arg > FILE_STAGED_MAX ? -FILE_EMSGSIZE :
 		bytes_put(s->t, b, s->data, s->r->arg) ? 0 : -E_NOMEM;
 
-	if (wrong != 0)
+	if (wrong != 0 && b != NULL)
 		bytes_drop(s->t, b);
 	return wrong;
 }
@@ -269,10 +273,14 @@ serve_stage(struct serving *s)
 static int
 serve_rest(struct serving *s)
 {
-	struct bytes *b = &s->t->rest[s->client];
+	struct client_bytes *of = client_bytes_there(s->t, s->client);
+	struct bytes *b;
 
 	if (s->r->arg > FILE_DATA_MAX)
 		return -E_INVAL;
+	if (of == NULL)
+		return 0;
+	b = &of->rest;
 	s->out_bytes = s->reply->count = bytes_take(s->t, b, s->out, s->r->arg);
 	s->reply->more = b->count;
 	if (b->count == 0)
@@ -291,6 +299,9 @@ serve_contents(struct serving *s, struct description *d)
 		return -E_BADF;
 	if (s->r->op == FILE_RESIZE)
 		return d->is_pipe ? -E_INVAL : node_resize(s->t, d->object, s->r->offset);
+	if (d->is_pipe && s->r->arg <= FILE_DATA_MAX && s->r->offset == FILE_AT_OFFSET &&
+		s->t->pipe[d->object].type != PIPE_PLAIN)
+		return serve_message(s, d);
 	return d->is_pipe ? serve_pipe(s, d) : serve_bytes(s, d);
 }
 
@@ -307,6 +318,26 @@ serve_share(struct serving *s, const struct description *d)
 	return result;
 }
 
+static uint32_t
+poll_pipe(struct tree *t, const struct description *d, const struct pipe *p)
+{
+	return p->type == PIPE_PLAIN ? pipe_poll(p, end_of(d)) : p->type == PIPE_QUEUE ?
+		queue_poll(p) : socket_poll(t, p);
+}
+
+static void
+watch_pipe(struct serving *s, const struct description *d, struct pipe *p)
+{
+	if (p->type >= PIPE_STREAM) {
+		socket_watch(s->t, p, s->client);
+	} else if (p->type == PIPE_PLAIN) {
+		pipe_watch(p, end_of(d), s->client);
+	} else {
+		pipe_watch(p, PIPE_READ, s->client);
+		pipe_watch(p, PIPE_WRITE, s->client);
+	}
+}
+
 /* Files are always ready. */
 static int
 serve_poll(struct serving *s, struct description *d)
@@ -314,15 +345,16 @@ serve_poll(struct serving *s, struct description *d)
 	struct pipe *p = d->is_pipe ? &s->t->pipe[d->object] : NULL;
 	uint32_t asked = s->r->arg;
 
-	if ((asked & ~(uint32_t)(FILE_POLL_READ | FILE_POLL_WRITE)) != 0 || s->r->more > FILE_WATCH)
+	if ((asked & ~(uint32_t)(FILE_POLL_READ | FILE_POLL_WRITE | FILE_POLL_ENDED)) != 0 ||
+		s->r->more > FILE_WATCH)
 		return -E_INVAL;
 	/* also if nobody waits: who looks again may find it */
 	if (p != NULL && d->object == PIPE_INPUT && pipe_poll(p, PIPE_READ) == 0)
 		input_want(1);
 	s->reply->value = p == NULL ? asked :
-		pipe_poll(p, end_of(d)) & (asked | FILE_POLL_HUNG_UP | FILE_POLL_BROKEN);
+		poll_pipe(s->t, d, p) & (asked | FILE_POLL_HUNG_UP | FILE_POLL_BROKEN);
 	if (s->reply->value == 0 && s->r->more == FILE_WATCH && p != NULL)
-		pipe_watch(p, end_of(d), s->client);
+		watch_pipe(s, d, p);
 	return 0;
 }
 
@@ -405,11 +437,24 @@ serve_handle(struct serving *s)
 		return share_serve_open(s, d);
 	switch (s->r->op) {
 	case FILE_CLOSE:
+		if (d->is_pipe && s->t->pipe[d->object].type == PIPE_QUEUE)
+			queue_notify(s->t, s->client, &s->t->pipe[d->object], QUEUE_NOT_ANY_MORE,
+				0);
 		handle_close(s->t, h);
 		return 0;
+	case FILE_BIND:
+	case FILE_LISTEN:
+	case FILE_CONNECT:
+	case FILE_ACCEPT:
+	case FILE_SEND:
+	case FILE_RECEIVE:
+	case FILE_SHUTDOWN:
+	case FILE_ENDPOINT:
+	case FILE_QUEUE_STATE:
+	case FILE_QUEUE_NOTIFY: return serve_message(s, d);
 	case FILE_STAT_OPEN:
 		if (d->is_pipe)
-			*s->reply = (struct file_reply){.kind = FILE_KIND_PIPE,
+			*s->reply = (struct file_reply){.kind = description_kind(s->t, d),
 				.node = FILE_NUMBERS + d->object + 1};
 		else
 			file_describe_all(s, d->object);
@@ -514,10 +559,11 @@ serve_named(struct serving *s)
 static int
 serve(struct serving *s)
 {
+	struct client_bytes *of = client_bytes_there(s->t, s->client);
 	int result;
 
-	if (s->r->op != FILE_REST)
-		bytes_drop(s->t, &s->t->rest[s->client]);
+	if (s->r->op != FILE_REST && of != NULL)
+		bytes_drop(s->t, &of->rest);
 	switch (s->r->op) {
 	case FILE_OPEN:
 	case FILE_STAT:
@@ -540,6 +586,16 @@ serve(struct serving *s)
 	case FILE_SET_MODE:
 	case FILE_SEEK:
 	case FILE_SHARE:
+	case FILE_BIND:
+	case FILE_LISTEN:
+	case FILE_CONNECT:
+	case FILE_ACCEPT:
+	case FILE_SEND:
+	case FILE_RECEIVE:
+	case FILE_SHUTDOWN:
+	case FILE_ENDPOINT:
+	case FILE_QUEUE_STATE:
+	case FILE_QUEUE_NOTIFY:
 	case FILE_POLL:
 	case FILE_SYNC:
 	case FILE_SET_FLAGS: return serve_handle(s);
@@ -547,6 +603,9 @@ serve(struct serving *s)
 	case FILE_INPUT: return input_open(s->t, s->client, &s->reply->handle);
 	case FILE_OFFER: return serve_offer(s);
 	case FILE_CLAIM: return serve_claim(s);
+	case FILE_SOCKET: return serve_new_socket(s);
+	case FILE_QUEUE:
+	case FILE_QUEUE_REMOVE: return serve_queue(s);
 	case FILE_STAGE: return serve_stage(s);
 	case FILE_REST: return serve_rest(s);
 	case FILE_WITHDRAW: return offer_withdraw(s->t, s->client, s->r->offset);
@@ -597,7 +656,9 @@ file_serve(struct tree *t, uint32_t client, const void *request, uint32_t bytes,
 	struct file_request r;
 	struct file_reply reply = {0};
 	struct serving s = {.t = t, .client = client, .r = &r, .path = path, .reply = &reply,
-		.data = (const char *)request + FILE_HEAD, .out = (char *)answer + FILE_HEAD};
+		.data = (const char *)request + FILE_HEAD,
+		.data_bytes = bytes > FILE_HEAD ? bytes - (uint32_t)FILE_HEAD : 0,
+		.out = (char *)answer + FILE_HEAD};
 
 	r.op = 0;
 	if (t->operation[client] != NULL) {
@@ -609,8 +670,8 @@ file_serve(struct tree *t, uint32_t client, const void *request, uint32_t bytes,
 	}
 	if (reply.error == SHARE_LATER)
 		return FILE_PUT_OFF;
-	if (r.op != FILE_STAGE)
-		bytes_drop(t, &t->staged[client]);
+	if (r.op != FILE_STAGE && client_bytes_there(t, client) != NULL)
+		bytes_drop(t, &client_bytes_there(t, client)->staged);
 	memcpy(answer, &reply, sizeof(reply));
 	return (uint32_t)FILE_HEAD + s.out_bytes;
 }

@@ -16,7 +16,9 @@ struct serving {
 	uint32_t client;
 	const struct file_request *r;
 	char *path;			/* FILE_PATH_MAX bytes of paths */
-	const void *data;		/* FILE_WRITE, FILE_STAGE, FILE_OFFER */
+	/* behind the head; of FILE_WRITE, FILE_STAGE, FILE_OFFER as much as these say */
+	const void *data;
+	uint32_t data_bytes;
 	struct file_reply *reply;
 	void *out;		/* FILE_DATA_MAX bytes behind the answer's head, on a word */
 	uint32_t out_bytes;		/* of them that are used */
@@ -26,5 +28,12 @@ struct serving {
  * One more entry of FILE_LIST: node, next and type are given. False: there is no room for it.
  */
 bool file_put_entry(struct serving *s, const struct file_entry *e, const char *name, size_t len);
+
+/* What has no handle: FILE_SOCKET, FILE_QUEUE, FILE_QUEUE_REMOVE. 0 or a negative error. */
+int serve_new_socket(struct serving *s);
+int serve_queue(struct serving *s);
+
+/* What has one, of a socket or a message queue: also FILE_READ and FILE_WRITE. */
+int serve_message(struct serving *s, struct description *d);
 
 #endif

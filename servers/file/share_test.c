@@ -3,7 +3,8 @@
  * Folders of the host: a host that says what the test wants it to, and one that says anything.
  *
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/token.c
+ * needs: servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/message.c
+ * servers/file/socket.c servers/file/queue.c servers/file/serve_message.c servers/file/token.c
  * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c base/str.c
  */
 #include "test_ask.h"

@@ -56,6 +56,15 @@ share_send(struct share *s, uint32_t slot, uint32_t bytes)
 		sent(s, slot, bytes);
 }
 
+static int32_t signalled, signalled_pid;
+
+void
+process_signal(int32_t pid, int32_t signal)
+{
+	signalled_pid = pid;
+	signalled = signal;
+}
+
 static uint32_t wanted;			/* of what the machine is given */
 
 void
@@ -163,6 +172,7 @@ memories_used(void)
 static inline void
 reset(void)
 {
+	memset(&t, 0, sizeof(t));
 	tree_init(&t);
 	wanted = 0;
 	is_memory_gone = false;
@@ -301,46 +311,31 @@ blocks_of_shares(void)
 	return n;
 }
 
-/* Every node hangs on a directory, every handle on a description, no block is lost. */
-static inline void
-expect_sound(void)
+/* A socket or a message queue: its messages, and the blocks that these have. */
+static inline int
+sound_messages(const struct pipe *p, uint32_t *rights)
 {
-	uint32_t opens[NODES_MAX] = {0}, links[NODES_MAX] = {0}, of[CLIENTS_MAX] = {0}, handles = 0;
-	uint32_t standing[DESCRIPTIONS_MAX] = {0}, ends[PIPES_MAX + 1][2] = {0};
-	uint32_t made[CLIENTS_MAX] = {0};
+	uint32_t count = 0, bytes = 0;
+	int used = 0;
+
+	for (const struct message *m = p->messages; m != NULL; m = m->next) {
+		count++;
+		bytes += m->bytes.count;
+		*rights += m->rights;
+		used += sound_blocks(&m->bytes);
+		expect(m->next == NULL || m->next->priority <= m->priority);
+	}
+	expect(count == p->message_count && bytes == p->message_bytes);
+	return used;
+}
+
+/* Nodes with so many descriptions each. The blocks that they have. */
+static inline int
+sound_nodes(const uint32_t opens[NODES_MAX])
+{
+	uint32_t links[NODES_MAX] = {0};
 	int blocks_used = 0, shared = 0;
 
-	for (uint32_t i = 0; i < HANDLES_MAX; i++)
-		if (t.handle[i].is_open) {
-			handles++;
-			of[t.handle[i].owner]++;
-			standing[t.handle[i].description]++;
-		}
-	expect_eq(handles, t.handles);
-	for (uint32_t i = 0; i < CLIENTS_MAX; i++)
-		expect_eq(of[i], t.handles_of[i]);
-	for (uint32_t i = 0; i < DESCRIPTIONS_MAX; i++) {
-		expect_eq(standing[i], t.description[i].handles);
-		if (standing[i] > 0 && t.description[i].is_pipe)
-			ends[t.description[i].object][(t.description[i].flags & FILE_READABLE) ?
-				PIPE_READ : PIPE_WRITE]++;
-		else if (standing[i] > 0 && !t.description[i].is_host)
-			opens[t.description[i].object]++;
-	}
-	/* who writes this one has no handle */
-	ends[PIPE_INPUT][PIPE_WRITE] = 1;
-	for (uint32_t i = 0; i <= PIPE_INPUT; i++) {
-		const struct pipe *p = &t.pipe[i];
-
-		expect(ends[i][0] == p->ends[0] && ends[i][1] == p->ends[1]);
-		if (ends[i][0] + ends[i][1] > 0 && p->maker < CLIENTS_MAX)
-			made[p->maker]++;
-		blocks_used += sound_blocks(&p->bytes);
-	}
-	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
-		expect_eq(made[i], t.pipes_of[i]);
-		blocks_used += sound_blocks(&t.staged[i]) + sound_blocks(&t.rest[i]);
-	}
 	for (uint32_t i = 0; i < t.nodes; i++) {
 		const struct node *n = node_of(&t, i);
 
@@ -358,7 +353,68 @@ expect_sound(void)
 	expect_eq(shared, memories_used());
 	for (uint32_t i = 0; i < t.nodes; i++)
 		expect_eq(links[i], node_of(&t, i)->links);
-	blocks_used += (int)(t.nodes / TABLE_NODES) - 1 + blocks_of_shares();
+	return blocks_used;
+}
+
+/* Every node hangs on a directory, every handle on a description, no block is lost. */
+static inline void
+expect_sound(void)
+{
+	uint32_t opens[NODES_MAX] = {0}, of[CLIENTS_MAX + 1] = {0};
+	uint32_t handles = 0, rights = 0, waiting = 0;
+	uint32_t standing[DESCRIPTIONS_MAX] = {0}, ends[PIPES_MAX + 1][2] = {0};
+	uint32_t made[CLIENTS_MAX] = {0}, typed[PIPES_MAX + 1] = {0};
+	int blocks_used = (int)t.kept_blocks;
+
+	for (uint32_t i = 0; i < HANDLES_MAX; i++)
+		if (t.handle[i].is_open) {
+			handles++;
+			of[t.handle[i].owner]++;
+			standing[t.handle[i].description]++;
+		}
+	expect_eq(handles, t.handles);
+	for (uint32_t i = 0; i <= CLIENTS_MAX; i++)
+		expect_eq(of[i], t.handles_of[i]);
+	for (uint32_t i = 0; i < DESCRIPTIONS_MAX; i++) {
+		expect_eq(standing[i], t.description[i].handles);
+		if (standing[i] > 0 && t.description[i].is_pipe &&
+			t.pipe[t.description[i].object].type != PIPE_PLAIN)
+			typed[t.description[i].object]++;
+		else if (standing[i] > 0 && t.description[i].is_pipe)
+			ends[t.description[i].object][(t.description[i].flags & FILE_READABLE) ?
+				PIPE_READ : PIPE_WRITE]++;
+		else if (standing[i] > 0 && !t.description[i].is_host)
+			opens[t.description[i].object]++;
+	}
+	/* who writes this one has no handle */
+	ends[PIPE_INPUT][PIPE_WRITE] = 1;
+	for (uint32_t i = 0; i <= PIPE_INPUT; i++) {
+		const struct pipe *p = &t.pipe[i];
+
+		if (p->type == PIPE_PLAIN)
+			expect(ends[i][0] == p->ends[0] && ends[i][1] == p->ends[1]);
+		else if (p->type == PIPE_QUEUE)
+			expect(typed[i] == endpoint_of(&t, p)->opens);
+		else
+			waiting += 1 - typed[i];
+		blocks_used += sound_messages(p, &rights);
+		if (p->ends[0] + p->ends[1] > 0 && p->maker < CLIENTS_MAX)
+			made[p->maker]++;
+		blocks_used += sound_blocks(&p->bytes);
+	}
+	/* sockets without a description are connections that have not been accepted */
+	for (uint32_t i = 0; i < PIPES_MAX; i++)
+		waiting -= t.pipe[i].type >= PIPE_STREAM ?
+			endpoint_of(&t, &t.pipe[i])->waiting : 0;
+	expect_eq(waiting, 0);
+	expect_eq(rights, t.handles_of[NOBODY]);
+	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
+		expect_eq(made[i], t.pipes_of[i]);
+		if (t.of_client[i] != NULL)
+			blocks_used += sound_blocks(&t.of_client[i]->staged) +
+				sound_blocks(&t.of_client[i]->rest);
+	}
+	blocks_used += sound_nodes(opens) + (int)(t.nodes / TABLE_NODES) - 1 + blocks_of_shares();
 	expect_eq(blocks_used + free_blocks(), BLOCKS);
 }
 

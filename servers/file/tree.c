@@ -10,7 +10,6 @@
 void
 tree_init(struct tree *t)
 {
-	memset(t, 0, sizeof(*t));
 	t->table[0] = t->first;
 	t->nodes = TABLE_NODES;
 	node_of(t, ROOT)->kind = FILE_KIND_DIRECTORY;

@@ -26,13 +26,21 @@
 #define PIPE_INPUT PIPES_MAX		/* what the machine is given to read */
 #define PIPES_OF_CLIENT_MAX 32
 #define SHARES_MAX 8
+#define QUEUES_MAX 64
+#define QUEUE_MESSAGES 10		/* of one, at most, and bytes of each: as Linux's */
+#define QUEUE_BYTES 8192
+#define QUEUE_PRIORITIES 32768
+#define QUEUE_QUIETLY (-1)		/* somebody waits for a message, and is not told */
+#define QUEUE_NOT_ANY_MORE (-1)
+#define NOBODY CLIENTS_MAX		/* whose handles are on their way in messages */
+#define SOCKET_BYTES 65536		/* that are on their way to one */
+#define SOCKET_MESSAGES 32
 #define FILE_SIZE_MAX ((uint64_t)1 << 40)
 #define BLOCK_BYTES 4096
 #define BLOCK_DATA (BLOCK_BYTES - sizeof(void *))
 #define PIPE_BYTES (4 * BLOCK_DATA)	/* that are in a pipe at most */
 #define SHARED_PAGE 4096
 #define SHARED_PAGES_MAX 4096		/* of one file */
-#define STAGED_MAX 65536		/* bytes of a client that its next write takes, too */
 
 struct block {
 	struct block *next;
@@ -111,14 +119,64 @@ struct offer {
 
 enum pipe_end { PIPE_READ, PIPE_WRITE };
 
+/* What is in a pipe: bytes, or messages of a message queue or to a socket. */
+enum pipe_type { PIPE_PLAIN, PIPE_QUEUE, PIPE_STREAM, PIPE_DATAGRAM, PIPE_PACKETS };
+
+struct message {
+	struct message *next;
+	struct bytes bytes;
+	uint32_t priority;		/* of a message queue */
+	uint16_t rights, first_right;	/* handles that come with it */
+	struct file_name name;		/* of who has sent it */
+};
+
 struct pipe {
 	struct bytes bytes;
+	struct message *messages;	/* those of a priority in order, the highest first */
+	uint32_t message_bytes;
+	uint16_t message_count;
+	uint16_t limit;			/* PIPE_QUEUE: messages at most */
+	uint32_t size;			/* PIPE_QUEUE: bytes of one */
+	uint8_t type;			/* enum pipe_type */
 	uint16_t ends[2];		/* descriptions of each end; both 0: free */
 	uint16_t maker;			/* client, or CLIENTS_MAX: it is gone */
 	bool is_over;			/* PIPE_INPUT: the next read of nothing finds the end */
 	uint32_t watch[2][CLIENTS_MAX / 32];	/* clients that are to be told, a bit for each */
 };
 
+enum endpoint_state { ENDPOINT_NEW, ENDPOINT_LISTENS, ENDPOINT_CONNECTED };
+
+#define SHUT_READ 1
+#define SHUT_WRITE 2
+
+/* What a pipe with messages is besides: a socket, to which they come, or a message queue. */
+struct endpoint {
+	struct file_name name;		/* of no bytes: it has none */
+	uint32_t node, life;		/* the node that has its name; 0: none */
+	uint8_t state;			/* enum endpoint_state */
+	uint8_t shut;
+	uint16_t peer;			/* number + 1; 0: none */
+	bool is_peer_gone;		/* it had one */
+	uint16_t error;			/* that the next call says */
+	uint16_t backlog, waiting;	/* connections that have not been accepted */
+	uint16_t next;			/* the next one of these, number + 1 */
+	uint16_t opens;			/* descriptions of a message queue */
+	uint16_t mode;
+	int32_t pid, peer_pid;		/* who made it, who the other side is */
+	uint32_t watch_client;		/* of a message queue: whom a message is told, */
+	int32_t watch_pid, watch_signal;	/* and how; 0: nobody; -1: not at all */
+};
+
+/* What a client's next request may take, and what its last one has left for FILE_REST. */
+struct client_bytes {
+	struct client_bytes *next;
+	struct bytes staged, rest;
+};
+
+#define TABLE_ENDPOINTS 16
+
+_Static_assert(sizeof(struct endpoint[TABLE_ENDPOINTS]) <= BLOCK_DATA && PIPES_MAX %
+	TABLE_ENDPOINTS == 0, "a table of endpoints");
 _Static_assert(sizeof(struct node[TABLE_NODES]) <= BLOCK_DATA, "a table of nodes");
 
 struct tree {
@@ -131,15 +189,19 @@ struct tree {
 	struct handle handle[HANDLES_MAX];
 	struct block *free;
 	uint32_t handles;		/* open ones */
-	uint16_t handles_of[CLIENTS_MAX];
+	uint16_t handles_of[CLIENTS_MAX + 1];	/* also of NOBODY */
 	struct offer offer[OFFERS_MAX];
 	uint16_t offers_of[CLIENTS_MAX];
 	struct tokens tokens;
 	struct pipe pipe[PIPES_MAX + 1];
+	/* in blocks, which they keep: of the pipe with that number; there once it was needed */
+	struct endpoint *endpoints[PIPES_MAX / TABLE_ENDPOINTS];
+	uint32_t names_made;		/* by sockets that are bound to none */
+	struct message *free_message;
+	uint32_t kept_blocks;		/* that records of messages, clients and endpoints have */
 	uint16_t pipes_of[CLIENTS_MAX];	/* that it has made */
-	/* of a client: what its next request may take, and what its last one left for FILE_REST */
-	struct bytes staged[CLIENTS_MAX];
-	struct bytes rest[CLIENTS_MAX];
+	struct client_bytes *of_client[CLIENTS_MAX];	/* NULL: it has none */
+	struct client_bytes *free_client;
 	uint32_t proc;			/* the node of /proc; 0: there is none */
 	uint32_t shown;			/* nodes there */
 	bool is_showing;		/* one is being made: nobody else may */
@@ -181,6 +243,9 @@ uint64_t time_now(void);
  */
 void input_want(uint32_t bytes);
 
+/* A process gets a signal. Given so, too. */
+void process_signal(int32_t pid, int32_t signal);
+
 /* A client is to be told that it may ask again (FILE_KIND_TOLD). Given so, too. */
 void client_tell(uint32_t client);
 
@@ -195,7 +260,7 @@ int memory_write(const struct shared_memory *m, uint64_t offset, const void *fro
 void memory_end(const struct shared_memory *m);
 uint32_t client_cluster(uint32_t client);
 
-/* An empty tree. */
+/* An empty tree, of memory that is zero. */
 void tree_init(struct tree *t);
 
 /*
@@ -288,8 +353,20 @@ void chain_free(struct tree *t, struct block *b);
  */
 bool bytes_put(struct tree *t, struct bytes *b, const void *from, uint32_t len);
 uint32_t bytes_take(struct tree *t, struct bytes *b, void *to, uint32_t len);
+/* They stay: `len` are copied to memory, and `more` behind these into other bytes. As bytes_put. */
+bool bytes_copy(struct tree *t, const struct bytes *from, void *to, uint32_t len,
+	struct bytes *behind, uint32_t more);
 bool bytes_move(struct tree *t, struct bytes *from, struct bytes *to, uint32_t len);
 void bytes_drop(struct tree *t, struct bytes *b);
+
+/* Those of a client, NULL: it has none; made if need be, NULL: the memory ends. */
+struct client_bytes *client_bytes(struct tree *t, uint32_t client);
+static inline struct client_bytes *
+client_bytes_there(struct tree *t, uint32_t client)
+{
+	return t->of_client[client];
+}
+void client_bytes_forget(struct tree *t, uint32_t client);
 
 /*
  * A pipe, and a handle for each end, with FILE_NONBLOCK or 0. 0; -E_NOSPC: the client has made too
@@ -318,6 +395,99 @@ long pipe_read(struct tree *t, struct pipe *p, uint32_t client, struct pipe_take
  * -FILE_LATER: there is no room for all; -E_PIPE: nobody can read it; -E_NOMEM.
  */
 long pipe_write(struct tree *t, struct pipe *p, uint32_t client, struct pipe_put what);
+
+/*
+ * Messages. In goes what the client has staged, and `len` bytes behind that: count; -FILE_LATER:
+ * there is no room; -E_BADF, -E_MFILE, -FILE_ENFILE, -FILE_EOPNOTSUPP: descriptors that cannot come
+ * with it; -E_NOMEM. Out comes the first one, or of a stream as much as is asked for.
+ */
+struct message_put {
+	const void *from;
+	uint32_t len;
+	uint32_t priority;
+	const struct file_name *name;
+	const uint32_t *right;
+	uint32_t rights;
+};
+struct message_taken {
+	void *to;
+	uint32_t len, more;		/* to `to`, and behind them to the client's rest */
+	bool is_peek;
+	struct file_claimed *right;
+	uint32_t rights_room;
+	/* filled */
+	bool is_short;			/* the memory ended: nothing of a message was taken */
+	uint32_t done, rest;
+	uint32_t whole;			/* bytes of the message */
+	uint32_t priority, rights;
+	struct file_name name;
+};
+long message_put(struct tree *t, struct pipe *p, uint32_t client, const struct message_put *what);
+void message_take(struct tree *t, struct pipe *p, uint32_t client, struct message_taken *what);
+bool message_has_room(const struct pipe *p);
+void messages_drop(struct tree *t, struct pipe *p);
+
+/* A pipe of a type that a client makes, whose end to read is open. NULL: there are too many. */
+struct pipe *pipe_begin(struct tree *t, uint32_t client, enum pipe_type type);
+
+/* Both ends are closed: it is free. */
+void pipe_free(struct tree *t, struct pipe *p);
+
+/* Who watches an end is told. */
+void pipe_tell(struct pipe *p, enum pipe_end end);
+
+uint32_t pipe_number(const struct tree *t, const struct pipe *p);
+struct endpoint *endpoint_of(const struct tree *t, const struct pipe *p);
+/* Room for it; false: the memory ends. */
+bool endpoint_has_place(struct tree *t, const struct pipe *p);
+bool file_name_is(const struct file_name *a, const struct file_name *b);
+struct pipe *endpoint_peer(struct tree *t, const struct pipe *p);
+
+/*
+ * Sockets. A new one, or NULL: there are too many; two that are connected; its end, when its
+ * description is closed.
+ */
+struct pipe *socket_make(struct tree *t, uint32_t client, enum pipe_type type, int32_t pid);
+void socket_join(struct tree *t, struct pipe *p, struct pipe *q);
+void socket_close(struct tree *t, struct pipe *p);
+
+/* Linux's calls: 0 or a negative error. -FILE_LATER: as many wait to be accepted as may. */
+int socket_find(struct tree *t, const struct pipe *p, const struct file_address *a,
+	struct pipe **found);
+int socket_bind(struct tree *t, struct pipe *p, const struct file_address *a, uint32_t mode);
+int socket_listen(struct tree *t, struct pipe *p, uint32_t backlog, int32_t pid);
+int socket_connect(struct tree *t, uint32_t client, struct pipe *p, struct pipe *to);
+void socket_disconnect(struct tree *t, struct pipe *p);
+int socket_shutdown(struct tree *t, struct pipe *p, uint32_t how);
+/* The next connection that has come; NULL: there is none. */
+struct pipe *socket_accept(struct tree *t, struct pipe *l);
+
+/*
+ * As message_put, to the peer or (not NULL) to `to`; as message_take: bytes. What keeps a socket
+ * from that, and errors that came meanwhile. What of FILE_POLL is true, and when to tell.
+ */
+long socket_send(struct tree *t, uint32_t client, struct pipe *p, struct pipe *to,
+	struct message_put *what);
+long socket_receive(struct tree *t, uint32_t client, struct pipe *p, struct message_taken *what);
+uint32_t socket_poll(struct tree *t, const struct pipe *p);
+void socket_watch(struct tree *t, struct pipe *p, uint32_t client);
+
+/* Message queues, in the same way. A description is closed; the name is gone. */
+struct queue_what {
+	const struct file_name *name;
+	uint32_t messages, bytes;	/* that it has at most, of each */
+	uint32_t mode;
+};
+struct pipe *queue_find(struct tree *t, const struct file_name *name);
+int queue_make(struct tree *t, uint32_t client, const struct queue_what *what, struct pipe **made);
+int queue_unlink(struct tree *t, const struct file_name *name);
+void queue_close(struct tree *t, struct pipe *p);
+long queue_send(struct tree *t, uint32_t client, struct pipe *p, struct message_put *what);
+long queue_receive(struct tree *t, uint32_t client, struct pipe *p, struct message_taken *what);
+uint32_t queue_poll(const struct pipe *p);
+/* A signal, 0: none, or QUEUE_NOT_ANY_MORE. -E_BUSY: somebody waits for a message already. */
+int queue_notify(struct tree *t, uint32_t client, struct pipe *p, int32_t signal, int32_t pid);
+void queues_forget(struct tree *t, uint32_t client);
 
 /*
  * PIPE_INPUT: a handle of its end to read, or as handle_check_room. What has come is put in, of

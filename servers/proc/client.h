@@ -27,6 +27,7 @@
 
 #define PID_FIRST 2		/* what smaller numbers mean is others' affair */
 #define PROCESS_PORT 3
+#define PROCESS_FIRST 2			/* the first pid, cluster 0's; each has every n-th */
 #define PROCESS_MAGIC 0x4b4c4148u
 #define PROCESS_READY 0x59444552u
 #define PROCESS_PAGES 2			/* of a channel: one request and one answer lie in it */

@@ -32,7 +32,7 @@ is_parent(const struct member *m, const struct mail_sender *parent)
 static int32_t
 pid_of(const struct family *f, uint32_t made)
 {
-	return (int32_t)(PID_FIRST + f->cluster + f->clusters * (made % PID_ROUNDS));
+	return (int32_t)(PROCESS_FIRST + f->cluster + f->clusters * (made % PID_ROUNDS));
 }
 
 static bool

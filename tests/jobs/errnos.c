@@ -8,10 +8,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <mqueue.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +30,10 @@
 #define A_FULL (-1009L)		/* a file with bytes, of which none was read */
 #define A_ROOT (-1011L)		/* a folder of which none was read */
 #define A_PAGE (-1004L)
+#define A_SOCKET (-1016L)	/* for datagrams */
+#define A_STREAM (-1017L)	/* a socket that is not connected */
+#define A_CONNECTION (-1018L)
+#define A_QUEUE (-1019L)
 /* where nothing is; then three bytes before that, which are written or read */
 #define A_HOLE (-1015L)
 #define A_CONSTANT (-1008L)	/* one that can be read only */
@@ -64,6 +71,12 @@ static int file, full, folder, root, ends[2];
 static void *page;
 static char *hole, *constant;
 static struct iovec pieces[1] = {{buffer, 10}};
+
+static int sock, stream, connection[2], queue;
+static const struct sockaddr_un there = {AF_UNIX, "folder"}, nowhere = {AF_UNIX, "nothing"};
+static struct iovec one_piece = {buffer, 10};
+static struct msghdr message = {.msg_iov = &one_piece, .msg_iovlen = 1};
+static socklen_t room = 100;
 
 struct row {
 	const char *name;
@@ -148,6 +161,66 @@ static const struct row rows[] = {
 	{CALL(futex), {FIXED, WHICH, FIXED}, {BUFFER, 1, 0}},
 	{CALL(getrusage), {WHICH, FIXED}, {0, BUFFER}},
 	{CALL(getgroups), {FIXED, FIXED}, {-1, BUFFER}},
+	/* sockets and message queues */
+	{CALL(socket), {FIXED, WHICH, COUNT}, {AF_UNIX, SOCK_STREAM, 0}},
+	{CALL(socketpair), {FIXED, WHICH, COUNT, WRITTEN}, {AF_UNIX, SOCK_STREAM, 0, BUFFER}},
+	{CALL(bind), {DESCRIPTOR, READ, WHICH}, {A_SOCKET, (long)&there, sizeof(there)}},
+	{CALL(bind), {FIXED, FIXED, FIXED}, {A_FILE, (long)&there, sizeof(there)}},
+	{CALL(listen), {DESCRIPTOR, COUNT}, {A_STREAM, 1}},
+	{CALL(listen), {FIXED, FIXED}, {A_SOCKET, 1}},
+	{CALL(connect), {DESCRIPTOR, READ, WHICH}, {A_STREAM, (long)&there, sizeof(there)}},
+	{CALL(connect), {FIXED, READ, FIXED}, {A_SOCKET, (long)&there, sizeof(there)}},
+	{CALL(connect), {FIXED, FIXED, FIXED}, {A_STREAM, (long)&nowhere, sizeof(nowhere)}},
+	{CALL(connect), {FIXED, FIXED, FIXED}, {A_CONNECTION, (long)&there, sizeof(there)}},
+	{CALL(accept4), {DESCRIPTOR, FIXED, FIXED, FLAGS}, {A_STREAM, 0, 0, 0}},
+	{CALL(accept4), {FIXED, FIXED, FIXED, FIXED}, {A_SOCKET, 0, 0, 0}},
+	{CALL(getsockname), {DESCRIPTOR, WRITTEN, WRITTEN}, {A_SOCKET, BUFFER, (long)&room}},
+	{CALL(getpeername), {DESCRIPTOR, WRITTEN, WRITTEN}, {A_CONNECTION, BUFFER, (long)&room}},
+	{CALL(getpeername), {FIXED, FIXED, FIXED}, {A_SOCKET, BUFFER, (long)&room}},
+	{CALL(sendto), {DESCRIPTOR, DATA, FIXED, FIXED, FIXED, FIXED},
+		{A_CONNECTION, BUFFER, 10, 0, 0, 0}},
+	{CALL(sendto), {FIXED, FIXED, FIXED, FIXED, READ, WHICH},
+		{A_SOCKET, BUFFER, 10, 0, (long)&there, sizeof(there)}},
+	{CALL(sendto), {FIXED, FIXED, FIXED, FIXED, FIXED, FIXED},
+		{A_CONNECTION, BUFFER, 10, 0, (long)&there, sizeof(there)}},
+	{CALL(recvfrom), {DESCRIPTOR, FIXED, FIXED, FIXED, FIXED, FIXED},
+		{A_SOCKET, BUFFER, 10, MSG_DONTWAIT, 0, 0}},
+	{CALL(recvfrom), {FIXED, FIXED, FIXED, FIXED, FIXED, FIXED},
+		{A_STREAM, BUFFER, 10, MSG_DONTWAIT, 0, 0}},
+	{CALL(sendmsg), {DESCRIPTOR, READ, FIXED}, {A_CONNECTION, (long)&message, 0}},
+	{CALL(recvmsg), {DESCRIPTOR, READ, FIXED}, {A_SOCKET, (long)&message, MSG_DONTWAIT}},
+	{CALL(setsockopt), {DESCRIPTOR, WHICH, WHICH, READ, COUNT},
+		{A_SOCKET, SOL_SOCKET, SO_SNDBUF, BUFFER, 4}},
+	{CALL(getsockopt), {DESCRIPTOR, WHICH, WHICH, WRITTEN, WRITTEN},
+		{A_SOCKET, SOL_SOCKET, SO_TYPE, BUFFER, (long)&room}},
+	{CALL(shutdown), {DESCRIPTOR, WHICH}, {A_SOCKET, 0}},
+	{CALL(shutdown), {FIXED, FIXED}, {A_FILE, 0}},
+	{CALL(mq_open), {READ, FIXED, FIXED, FIXED}, {(long)"no-such-queue", O_RDWR, 0, 0}},
+	{CALL(mq_open), {FIXED, FIXED, FIXED, READ},
+		{(long)"no/queue", O_RDWR | O_CREAT, 0600, 0}},
+	{CALL(mq_unlink), {READ}, {(long)"no-such-queue"}},
+	{CALL(mq_timedsend), {DESCRIPTOR, DATA, COUNT, COUNT, READ},
+		{A_QUEUE, BUFFER, 10, 0, (long)times}},
+	{CALL(mq_timedreceive), {DESCRIPTOR, FIXED, COUNT, FIXED, READ},
+		{A_QUEUE, BUFFER, 100, BUFFER, (long)times}},
+	{CALL(mq_timedreceive), {FIXED, FIXED, FIXED, FIXED, FIXED}, {A_QUEUE, BUFFER, 99, 0, 0}},
+	{CALL(mq_getsetattr), {DESCRIPTOR, READ, WRITTEN}, {A_QUEUE, 0, BUFFER}},
+	{CALL(mq_notify), {DESCRIPTOR, READ}, {A_QUEUE, 0}},
+	{CALL(mq_notify), {FIXED, FIXED}, {A_FILE, 0}},
+	{CALL(msync), {ADDRESS, FIXED, FLAGS}, {A_PAGE, PAGE, MS_SYNC}},
+	{CALL(linkat), {DESCRIPTOR, PATH, FIXED, FIXED, FLAGS},
+		{A_FOLDER, (long)"nothing", A_FOLDER, (long)"other", 0}},
+	{CALL(linkat), {FIXED, FIXED, DESCRIPTOR, FIXED, FIXED},
+		{AT, NAME, A_FOLDER, (long)"folder", 0}},
+	{CALL(linkat), {FIXED, READ, FIXED, READ, FIXED}, {AT, NAME, AT, (long)"folder", 0}},
+	{CALL(linkat), {FIXED, FIXED, FIXED, FIXED, FIXED},
+		{AT, (long)"folder", AT, (long)"other", 0}},
+	{CALL(mmap), {FIXED, FIXED, FIXED, FIXED, DESCRIPTOR, FIXED},
+		{0, PAGE, PROT_READ, MAP_SHARED, A_FOLDER, 0}},
+	{CALL(mmap), {FIXED, COUNT, FIXED, FIXED, FIXED, FIXED},
+		{0, 0, PROT_READ, MAP_SHARED, A_FULL, 1}},
+	{CALL(mmap), {FIXED, FIXED, FIXED, FIXED, FIXED, FIXED},
+		{0, PAGE, PROT_READ, MAP_SHARED, A_FULL, 1}},
 	/* addresses */
 	{CALL(mkdirat), {FIXED, READ, FIXED}, {AT, (long)"made", 0755}},
 	{CALL(unlinkat), {FIXED, READ, FIXED}, {AT, (long)"nothing", 0}},
@@ -233,6 +306,10 @@ meant(enum kind kind, long value)
 	case A_FULL: return full;
 	case A_ROOT: return root;
 	case A_PAGE: return (long)page;
+	case A_SOCKET: return sock;
+	case A_STREAM: return stream;
+	case A_CONNECTION: return connection[0];
+	case A_QUEUE: return queue;
 	case A_HOLE: return (long)hole;
 	case A_HOLE + 1: return (long)hole - 3;
 	case A_HOLE + 2: return (long)constant + PAGE - 3;
@@ -292,6 +369,21 @@ map_all(void)
 		mprotect(constant, PAGE, PROT_READ) == 0;
 }
 
+/* The queue's name is gone at once, so that nothing of it is left. */
+static bool
+make_sockets(void)
+{
+	struct mq_attr a = {.mq_maxmsg = 2, .mq_msgsize = 100};
+	char name[32];
+
+	snprintf(name, sizeof(name), "/errnos-%d", getpid());
+	sock = socket(AF_UNIX, SOCK_DGRAM, 0);
+	stream = socket(AF_UNIX, SOCK_STREAM, 0);
+	queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_NONBLOCK, 0600, &a);
+	return sock >= 0 && stream >= 0 && queue >= 0 && mq_unlink(name) == 0 &&
+		socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0;
+}
+
 int
 main(void)
 {
@@ -308,7 +400,7 @@ main(void)
 	if (file < 0 || write(full, page_text, sizeof(page_text)) != sizeof(page_text) ||
 		lseek(full, 0, SEEK_SET) != 0 || folder < 0 || pipe(ends) != 0)
 		return 1;
-	if (!map_all())
+	if (!map_all() || !make_sockets())
 		return 1;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		try_row(&rows[i]);

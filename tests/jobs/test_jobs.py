@@ -149,6 +149,8 @@ def programs(port):
         yield "pieces_in_pipes_as_on_linux", lambda: says_what_linux_says("pieces")
         yield "shared_memory_as_on_linux", lambda: says_what_linux_says("shared")
         yield "semaphores_as_on_linux", lambda: says_what_linux_says("semaphores")
+        yield "sockets_as_on_linux", lambda: says_what_linux_says("sockets")
+        yield "message_queues_as_on_linux", lambda: says_what_linux_says("queues")
         yield "process_groups_as_on_linux", lambda: says_what_linux_says("pgroups")
         yield "signals_as_on_linux", lambda: says_what_linux_says("signals")
         yield "who_is_killed_while_it_forks_leaves_nothing", lambda: says_what_linux_says("forkkill")

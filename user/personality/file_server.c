@@ -154,12 +154,8 @@ files_wait(const struct handler_event *c, uint64_t until)
 
 /* --- requests --- */
 
-/*
- * One request, of a head and the bytes behind it, and its answer. Bytes behind the answer's head,
- * at most as many as there is room for; or a negative error.
- */
-static int
-call(const struct file_request *q, struct service_part data, struct file_reply *r,
+int
+files_call(const struct file_request *q, struct service_part data, struct file_reply *r,
 	struct service_part room)
 {
 	const struct service_part request[2] = {{(void *)(uintptr_t)q, FILE_HEAD}, data};
@@ -180,7 +176,8 @@ call(const struct file_request *q, struct service_part data, struct file_reply *
 int
 files_ask(const struct file_request *q, struct file_reply *r)
 {
-	int result = call(q, (struct service_part){NULL, 0}, r, (struct service_part){NULL, 0});
+	int result = files_call(q, (struct service_part){NULL, 0}, r,
+		(struct service_part){NULL, 0});
 
 	return result < 0 ? result : 0;
 }
@@ -196,7 +193,8 @@ files_ask_named(const struct file_named *q, size_t bytes, struct file_reply *r)
 int
 files_ask_about(const struct file_named *q, size_t bytes, struct file_reply *r, struct iovec to)
 {
-	return call(&q->head, (struct service_part){(void *)(uintptr_t)q->path, (uint32_t)bytes}, r,
+	return files_call(&q->head,
+		(struct service_part){(void *)(uintptr_t)q->path, (uint32_t)bytes}, r,
 		(struct service_part){(void *)to.base,
 		to.len < FILE_DATA_MAX ? (uint32_t)to.len : (uint32_t)FILE_DATA_MAX});
 }
@@ -207,7 +205,7 @@ files_offer(const uint32_t *handles, uint32_t count, bool is_kept, uint64_t *tok
 	const struct file_request q = {.op = FILE_OFFER, .arg = count,
 		.more = is_kept ? FILE_KEPT : 0};
 	struct file_reply r;
-	int result = call(&q, (struct service_part){(void *)(uintptr_t)handles,
+	int result = files_call(&q, (struct service_part){(void *)(uintptr_t)handles,
 		count * (uint32_t)sizeof(*handles)}, &r, (struct service_part){NULL, 0});
 
 	*token = r.value;
@@ -219,7 +217,7 @@ files_claim(uint64_t token, struct file_claimed *claimed, uint32_t room)
 {
 	const struct file_request q = {.op = FILE_CLAIM, .offset = token};
 	struct file_reply r;
-	int result = call(&q, (struct service_part){NULL, 0}, &r,
+	int result = files_call(&q, (struct service_part){NULL, 0}, &r,
 		(struct service_part){claimed, room * (uint32_t)sizeof(*claimed)});
 
 	return result < 0 ? result : result / (int)sizeof(*claimed);
@@ -228,7 +226,7 @@ files_claim(uint64_t token, struct file_claimed *claimed, uint32_t room)
 int
 files_ask_for(const struct file_request *q, struct file_reply *r, void *to, size_t bytes)
 {
-	return call(q, (struct service_part){NULL, 0}, r,
+	return files_call(q, (struct service_part){NULL, 0}, r,
 		(struct service_part){to, (uint32_t)bytes});
 }
 
@@ -237,7 +235,7 @@ files_where(uint32_t handle, char *path)
 {
 	struct file_request q = {.op = FILE_WHERE, .handle = handle};
 	struct file_reply r;
-	int result = call(&q, (struct service_part){NULL, 0}, &r,
+	int result = files_call(&q, (struct service_part){NULL, 0}, &r,
 		(struct service_part){path, FILE_PATH_MAX});
 
 	path[FILE_PATH_MAX - 1] = 0;
@@ -268,7 +266,7 @@ move_piece(struct moving *m)
 		reach_read((uint64_t)data.at, data.bytes);
 	if (result != 0)
 		return result;
-	result = call(&m->q, m->is_read ? (struct service_part){NULL, 0} : data, &r,
+	result = files_call(&m->q, m->is_read ? (struct service_part){NULL, 0} : data, &r,
 		m->is_read ? data : (struct service_part){NULL, 0});
 	if (result < 0)
 		return result;
@@ -317,7 +315,7 @@ move_all(struct moving *m)
 int
 files_stage(const char *from, uint64_t len)
 {
-	int result = 0;
+	int result = reach_read((uint64_t)from, len);
 
 	for (uint64_t done = 0, n; done < len && result >= 0; done += n) {
 		struct file_request q = {.op = FILE_STAGE};
@@ -325,8 +323,8 @@ files_stage(const char *from, uint64_t len)
 
 		n = len - done < FILE_DATA_MAX ? len - done : FILE_DATA_MAX;
 		q.arg = (uint32_t)n;
-		result = call(&q, (struct service_part){(void *)(uintptr_t)(from + done), q.arg},
-			&r, (struct service_part){NULL, 0});
+		result = files_call(&q, (struct service_part){(void *)(uintptr_t)(from + done),
+			q.arg}, &r, (struct service_part){NULL, 0});
 	}
 	return result < 0 ? result : 0;
 }
@@ -337,12 +335,14 @@ files_rest(char *to, uint64_t len)
 	uint64_t done = 0;
 	struct file_reply r = {.more = 1};
 
+	if (reach_write((uint64_t)to, len) != 0)
+		return -E_FAULT;
 	while (done < len && r.more > 0) {
 		struct file_request q = {.op = FILE_REST};
 		int result;
 
 		q.arg = len - done < FILE_DATA_MAX ? (uint32_t)(len - done) : FILE_DATA_MAX;
-		result = call(&q, (struct service_part){NULL, 0}, &r,
+		result = files_call(&q, (struct service_part){NULL, 0}, &r,
 			(struct service_part){to + done, q.arg});
 		if (result < 0 || r.count == 0 || r.count > q.arg)
 			break;
@@ -356,32 +356,39 @@ files_take(const struct opened *o, char *to, uint64_t len)
 {
 	struct file_request q = {.op = FILE_READ, .handle = o->handle, .offset = FILE_AT_OFFSET};
 	struct file_reply r;
+	long rest;
 	int result;
 
 	q.arg = len < FILE_DATA_MAX ? (uint32_t)len : FILE_DATA_MAX;
 	q.more = len - q.arg < MOVE_MAX ? (uint32_t)(len - q.arg) : MOVE_MAX;
-	result = call(&q, (struct service_part){NULL, 0}, &r, (struct service_part){to, q.arg});
+	result = reach_write((uint64_t)to, q.arg);
+	if (result == 0)
+		result = files_call(&q, (struct service_part){NULL, 0}, &r,
+			(struct service_part){to, q.arg});
 	if (result < 0)
 		return result;
-	if (r.count > q.arg)
+	if (r.count > q.arg || r.more > len - r.count)
 		return -E_IO;
-	return r.more == 0 ? (long)r.count :
-		(long)r.count + files_rest(to + r.count, len - r.count);
+	rest = r.more > 0 ? files_rest(to + r.count, r.more) : 0;
+	return (long)r.count + (rest > 0 ? rest : 0);
 }
 
 long
 files_put(const struct opened *o, const char *from, uint64_t len)
 {
 	struct file_request q = {.op = FILE_WRITE, .handle = o->handle, .offset = FILE_AT_OFFSET};
-	uint64_t piece = len < FILE_PIECE_MAX ? len : FILE_PIECE_MAX;
+	bool is_whole = (o->flags & OPENED_WHOLE) != 0;
+	uint64_t piece = is_whole || len < FILE_PIECE_MAX ? len : FILE_PIECE_MAX;
 	uint64_t staged = piece > FILE_DATA_MAX ? piece - FILE_DATA_MAX : 0;
 	struct file_reply r;
-	int result = files_stage(from, staged);
+	int result = piece > FILE_STAGED_MAX ? -FILE_EMSGSIZE : reach_read((uint64_t)from, piece);
 
+	if (result == 0)
+		result = files_stage(from, staged);
 	q.arg = (uint32_t)(piece - staged);
 	if (result == 0)
-		result = call(&q, (struct service_part){(void *)(uintptr_t)(from + staged), q.arg},
-			&r, (struct service_part){NULL, 0});
+		result = files_call(&q, (struct service_part){(void *)(uintptr_t)(from + staged),
+			q.arg}, &r, (struct service_part){NULL, 0});
 	return result < 0 ? result : (long)r.count;
 }
 

@@ -19,6 +19,7 @@
 #define S_IFCHR 0020620
 #define S_IFREG 0100000
 #define S_IFIFO 0010600
+#define S_IFSOCK 0140000
 #define EXECUTE_BITS 0111
 #define DIRECTORY_BYTES 4096
 
@@ -55,6 +56,8 @@ mode_of(const struct known *k)
 	case FILE_KIND_DIRECTORY: return S_IFDIR | k->status.mode;
 	case FILE_KIND_FILE: return S_IFREG | k->status.mode;
 	case FILE_KIND_PIPE: return S_IFIFO;
+	case FILE_KIND_SOCKET: return S_IFSOCK | (k->status.links > 0 ? k->status.mode : 0777);
+	case FILE_KIND_QUEUE: return S_IFREG | 0600;
 	default: return S_IFCHR;
 	}
 }

@@ -8,6 +8,7 @@
 #define USER_PERSONALITY_FILES_H
 
 #include <user/personality/personality.h>
+#include <atoll/service.h>
 #include <servers/file/protocol.h>
 
 #define OPENED_MAX 120		/* files that a process has open at a time */
@@ -23,6 +24,8 @@ enum opened_kind {
 	OPENED_FILE,		/* from here on: the file server's */
 	OPENED_DIRECTORY,
 	OPENED_PIPE,
+	OPENED_SOCKET,
+	OPENED_QUEUE,
 };
 
 #define STREAM_NULL 3		/* /dev/null */
@@ -33,6 +36,7 @@ enum opened_kind {
 
 #define OPENED_READ 1
 #define OPENED_WRITE 2
+#define OPENED_WHOLE 4		/* a socket that keeps messages whole */
 
 /* What the server has of it, its offset and whether it appends, other processes may share. */
 struct opened {
@@ -93,6 +97,19 @@ files_is_served(uint8_t kind)
 	return kind >= OPENED_FILE;
 }
 
+/* What the server's kind of something is here. */
+static inline uint8_t
+opened_kind(uint32_t kind)
+{
+	switch (kind) {
+	case FILE_KIND_DIRECTORY: return OPENED_DIRECTORY;
+	case FILE_KIND_PIPE: return OPENED_PIPE;
+	case FILE_KIND_SOCKET: return OPENED_SOCKET;
+	case FILE_KIND_QUEUE: return OPENED_QUEUE;
+	default: return OPENED_FILE;
+	}
+}
+
 /* The entry of a handle of a kind; NULL: there is none. */
 struct opened *files_by_handle(uint8_t kind, uint32_t handle);
 
@@ -113,6 +130,10 @@ int files_detach(const struct handler_event *c, unsigned long fd);
  */
 int files_ask(const struct file_request *q, struct file_reply *r);
 int files_ask_named(const struct file_named *q, size_t bytes, struct file_reply *r);
+
+/* With bytes behind it, and behind the answer: how many of these, or an error. */
+int files_call(const struct file_request *q, struct service_part data, struct file_reply *r,
+	struct service_part room);
 
 /* Bytes behind the answer's head go to `to`. How many, or an error. */
 int files_ask_for(const struct file_request *q, struct file_reply *r, void *to, size_t bytes);
@@ -150,7 +171,10 @@ long files_put(const struct opened *o, const char *from, uint64_t len);
 int files_stage(const char *from, uint64_t len);
 long files_rest(char *to, uint64_t len);
 
-/* Takes the lock: bytes from and to a pipe, as read and write move them. */
+/* Takes the lock: readv and writev of a socket that keeps messages whole. */
+long socket_pieces_call(const struct handler_event *c, uint8_t use);
+
+/* Takes the lock: bytes from and to a pipe or a socket, as read and write move them. */
 long pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece);
 
 /* Take the lock: ppoll, pselect6. */

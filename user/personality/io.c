@@ -20,6 +20,7 @@
 #define PIECES_MAX 1024		/* of one call */
 #define THE_FILE 8		/* not a stream */
 #define THE_PIPE 9
+#define THE_SOCKET 10		/* one that keeps messages whole */
 #define NS_PER_S 1000000000ull
 #define NAME_BYTES 65		/* of each field of struct utsname */
 
@@ -107,8 +108,8 @@ target(const struct handler_event *c, uint8_t use)
 	files_lock();
 	o = files_find(c, arg(c, 0), &stream);
 	if (o != NULL && (o->flags & use) != 0)
-		result = o->kind == OPENED_STREAM ? (int)o->handle : o->kind == OPENED_PIPE ?
-			THE_PIPE : THE_FILE;
+		result = o->kind == OPENED_STREAM ? (int)o->handle : o->kind < OPENED_PIPE ?
+			THE_FILE : (o->flags & OPENED_WHOLE) != 0 ? THE_SOCKET : THE_PIPE;
 	files_unlock();
 	return result;
 }
@@ -147,7 +148,7 @@ move(const struct handler_event *c, int to, uint8_t use, struct iovec piece)
 		return to;
 	if (to == STREAM_NULL)
 		return use == OPENED_READ ? 0 : (long)piece.len;
-	if (to == THE_PIPE)
+	if (to == THE_PIPE || to == THE_SOCKET)
 		return pipe_move(c, use, piece);
 	if (to == THE_FILE)
 		return move_file(c, use, piece, FILE_AT_OFFSET);
@@ -249,7 +250,9 @@ io_writev(const struct handler_event *c)
 {
 	int to = target(c, OPENED_WRITE);
 
-	return to < 0 ? to : arg(c, 2) > PIECES_MAX ? -E_INVAL : write_pieces(c, to);
+	if (to < 0 || arg(c, 2) > PIECES_MAX)
+		return to < 0 ? to : -E_INVAL;
+	return to == THE_SOCKET ? socket_pieces_call(c, OPENED_WRITE) : write_pieces(c, to);
 }
 
 /*
@@ -265,6 +268,8 @@ io_readv(const struct handler_event *c)
 
 	if (to < 0 || arg(c, 2) > PIECES_MAX)
 		return to < 0 ? to : -E_INVAL;
+	if (to == THE_SOCKET)
+		return socket_pieces_call(c, OPENED_READ);
 	for (unsigned long i = 0; i < arg(c, 2); i++) {
 		long result = v[i].len != 0 ? move(c, to, OPENED_READ, v[i]) : 0;
 

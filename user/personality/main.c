@@ -99,6 +99,36 @@ serve_io(const struct handler_event *c, unsigned long nr)
 }
 
 static long
+serve_messages(const struct handler_event *c, unsigned long nr)
+{
+	switch (nr) {
+	case SYS_mq_open:
+	case SYS_mq_unlink:
+	case SYS_mq_timedsend:
+	case SYS_mq_timedreceive:
+	case SYS_mq_notify:
+	case SYS_mq_getsetattr: return queue_call(c, nr);
+	case SYS_socket:
+	case SYS_socketpair:
+	case SYS_bind:
+	case SYS_listen:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_connect:
+	case SYS_getsockname:
+	case SYS_getpeername:
+	case SYS_sendto:
+	case SYS_recvfrom:
+	case SYS_setsockopt:
+	case SYS_getsockopt:
+	case SYS_shutdown:
+	case SYS_sendmsg:
+	case SYS_recvmsg: return socket_call(c, nr);
+	default: return serve_thread(c, nr);
+	}
+}
+
+static long
 serve_others(const struct handler_event *c, unsigned long nr)
 {
 	switch (nr) {
@@ -131,7 +161,7 @@ serve_others(const struct handler_event *c, unsigned long nr)
 	case SYS_fchownat:
 	case SYS_symlinkat:
 	case SYS_renameat2: return file_call(c, nr);
-	default: return serve_thread(c, nr);
+	default: return serve_messages(c, nr);
 	}
 }
 

@@ -90,6 +90,28 @@ enum linux_call {
 	SYS_uname = 160,
 	SYS_getrusage = 165,
 	SYS_umask = 166,
+	SYS_mq_open = 180,
+	SYS_mq_unlink = 181,
+	SYS_mq_timedsend = 182,
+	SYS_mq_timedreceive = 183,
+	SYS_mq_notify = 184,
+	SYS_mq_getsetattr = 185,
+	SYS_socket = 198,
+	SYS_socketpair = 199,
+	SYS_bind = 200,
+	SYS_listen = 201,
+	SYS_accept = 202,
+	SYS_connect = 203,
+	SYS_getsockname = 204,
+	SYS_getpeername = 205,
+	SYS_sendto = 206,
+	SYS_recvfrom = 207,
+	SYS_setsockopt = 208,
+	SYS_getsockopt = 209,
+	SYS_shutdown = 210,
+	SYS_sendmsg = 211,
+	SYS_recvmsg = 212,
+	SYS_accept4 = 242,
 	SYS_getpid = 172,
 	SYS_getppid = 173,
 	SYS_getuid = 174,
@@ -247,6 +269,8 @@ long io_readv(const struct handler_event *c);
 long io_pread(const struct handler_event *c);
 long io_pwrite(const struct handler_event *c);
 long file_call(const struct handler_event *c, unsigned long nr);
+long socket_call(const struct handler_event *c, unsigned long nr);
+long queue_call(const struct handler_event *c, unsigned long nr);
 /* A mode that a program asks for, as its mask leaves it. */
 uint32_t self_mode(unsigned long mode);
 long self_call(const struct handler_event *c, unsigned long nr);

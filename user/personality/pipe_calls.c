@@ -14,6 +14,7 @@
 #define POLLERR 8
 #define POLLHUP 16
 #define POLLNVAL 32
+#define POLLRDHUP 0x2000
 
 #define SETS 3			/* of pselect6: to read, to write, with something special */
 #define SET_WORD 64
@@ -102,7 +103,7 @@ pipe_create(const struct handler_event *c)
 
 /* What is moved at once; of a stream, which is the standard input. */
 static long
-move_once(const struct handler_event *c, uint8_t use, char *memory, uint64_t len)
+move_once(const struct handler_event *c, uint8_t use, struct iovec piece, bool *is_quiet)
 {
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
 
@@ -110,9 +111,11 @@ move_once(const struct handler_event *c, uint8_t use, char *memory, uint64_t len
 		return -E_BADF;
 	if (o->kind == OPENED_STREAM && (o = files_input(c)) == NULL)
 		return 0;
-	if (o->kind != OPENED_PIPE)
-		return -E_BADF;
-	return use == OPENED_READ ? files_take(o, memory, len) : files_put(o, memory, len);
+	if (o->kind != OPENED_PIPE && o->kind != OPENED_SOCKET)
+		return o->kind == OPENED_QUEUE ? -E_INVAL : -E_BADF;
+	*is_quiet = (o->flags & OPENED_WHOLE) != 0;
+	return use == OPENED_READ ? files_take(o, (char *)piece.base, piece.len) :
+		files_put(o, (const char *)piece.base, piece.len);
 }
 
 /* 1: it may be worth asking again. */
@@ -127,19 +130,21 @@ wait_more(const struct handler_event *c)
 long
 pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece)
 {
+	bool is_quiet = false;
 	uint64_t done = 0;
 	long result;
 
 	files_lock();
 	do {
-		result = move_once(c, use, (char *)piece.base + done, piece.len - done);
+		result = move_once(c, use, (struct iovec){piece.base + done, piece.len - done},
+			&is_quiet);
 		if (result > 0)
 			done += (uint64_t)result;
 		else if (result == -FILE_LATER)
 			result = wait_more(c);
 	} while (result > 0 && (use == OPENED_READ ? done == 0 : done < piece.len));
 	files_unlock();
-	if (result == -E_PIPE && use == OPENED_WRITE)
+	if (result == -E_PIPE && use == OPENED_WRITE && !is_quiet)
 		signal_pend_thread((int)kthread_self(), SIGPIPE, &(struct signal_note){0});
 	return done > 0 ? (long)done : result;
 }
@@ -152,7 +157,8 @@ linux_events(uint64_t ready)
 	return (int16_t)((ready & FILE_POLL_READ ? POLLIN : 0) |
 		(ready & FILE_POLL_WRITE ? POLLOUT : 0) |
 		(ready & FILE_POLL_HUNG_UP ? POLLHUP : 0) |
-		(ready & FILE_POLL_BROKEN ? POLLERR : 0));
+		(ready & FILE_POLL_BROKEN ? POLLERR : 0) |
+		(ready & FILE_POLL_ENDED ? POLLRDHUP : 0));
 }
 
 /* What is true of one descriptor. With `watch` the server tells when that changes from nothing. */
@@ -167,11 +173,12 @@ poll_one(const struct handler_event *c, const struct pollfd *p, uint32_t watch)
 		return POLLNVAL;
 	if (o->kind == OPENED_STREAM && (o->handle == 0 || o->handle == STREAM_TERMINAL))
 		o = files_input(c);
-	if (o == NULL || o->kind != OPENED_PIPE)
+	if (o == NULL || o->kind < OPENED_PIPE)
 		return p->events & (POLLIN | POLLOUT);
 	q.handle = o->handle;
 	q.arg = ((p->events & POLLIN) ? FILE_POLL_READ : 0) |
-		((p->events & POLLOUT) ? FILE_POLL_WRITE : 0);
+		((p->events & POLLOUT) ? FILE_POLL_WRITE : 0) |
+		((p->events & POLLRDHUP) ? FILE_POLL_ENDED : 0);
 	return files_ask(&q, &r) == 0 ? linux_events(r.value) : POLLERR;
 }
 

@@ -132,52 +132,62 @@ enum points {
 };
 
 #define POINTERS 6
-#define CALLS 300
 #define PIECES_MAX 1024		/* struct iovec, in a call */
 #define POLLED_MAX 1024
 #define SET_BITS_MAX 1024
 #define WORD_BITS 64
 
-static const uint8_t points[CALLS][POINTERS] = {
-	[SYS_mkdirat] = {0, TO_TEXT},
-	[SYS_unlinkat] = {0, TO_TEXT},
-	[SYS_symlinkat] = {TO_TEXT, 0, TO_TEXT},
-	[SYS_linkat] = {0, TO_TEXT, 0, TO_TEXT},
-	[SYS_truncate] = {TO_TEXT},
-	[SYS_faccessat] = {0, TO_TEXT},
-	[SYS_chdir] = {TO_TEXT},
-	[SYS_fchmodat] = {0, TO_TEXT},
-	[SYS_fchownat] = {0, TO_TEXT},
-	[SYS_openat] = {0, TO_TEXT},
-	[SYS_pipe2] = {WRITE_8},
-	[SYS_readv] = {0, READ_PIECES},
-	[SYS_writev] = {0, READ_PIECES},
-	[SYS_pselect6] = {0, WRITE_SET, WRITE_SET, WRITE_SET, READ_16_MAYBE, READ_16_MAYBE},
-	[SYS_ppoll] = {WRITE_POLLED, 0, READ_16_MAYBE, READ_8_MAYBE},
-	[SYS_readlinkat] = {0, TO_TEXT},
-	[SYS_fstatat] = {0, TO_TEXT, WRITE_128},
-	[SYS_fstat] = {0, WRITE_128},
-	[SYS_utimensat] = {0, TO_TEXT_MAYBE, READ_32_MAYBE},
-	[SYS_renameat2] = {0, TO_TEXT, 0, TO_TEXT},
-	[SYS_nanosleep] = {READ_16, WRITE_16_MAYBE},
-	[SYS_getitimer] = {0, WRITE_32},
-	[SYS_setitimer] = {0, READ_32_MAYBE, WRITE_32_MAYBE},
-	[SYS_clock_gettime] = {0, WRITE_16},
-	[SYS_clock_getres] = {0, WRITE_16_MAYBE},
-	[SYS_clock_nanosleep] = {0, 0, READ_16, WRITE_16_MAYBE},
-	[SYS_sigaltstack] = {READ_24_MAYBE, WRITE_24_MAYBE},
-	[SYS_rt_sigsuspend] = {READ_8},
-	[SYS_rt_sigaction] = {0, READ_24_MAYBE, WRITE_24_MAYBE},
-	[SYS_rt_sigprocmask] = {0, READ_8_MAYBE, WRITE_8_MAYBE},
-	[SYS_rt_sigpending] = {WRITE_8},
-	[SYS_rt_sigtimedwait] = {READ_8, WRITE_128_MAYBE, READ_16_MAYBE},
-	[SYS_times] = {WRITE_32_MAYBE},
-	[SYS_uname] = {WRITE_390},
-	[SYS_getrusage] = {0, WRITE_144},
-	[SYS_sysinfo] = {WRITE_112},
-	[SYS_execve] = {TO_TEXT, TO_TEXTS, TO_TEXTS},
-	[SYS_wait4] = {0, WRITE_4_MAYBE, 0, WRITE_144_MAYBE},
-	[SYS_prlimit64] = {0, 0, READ_16_MAYBE, WRITE_16_MAYBE},
+/* In the order of the numbers. */
+static const struct pointing {
+	uint16_t call;
+	uint8_t points[POINTERS];
+} pointing[] = {
+	{SYS_mkdirat, {0, TO_TEXT}},
+	{SYS_unlinkat, {0, TO_TEXT}},
+	{SYS_symlinkat, {TO_TEXT, 0, TO_TEXT}},
+	{SYS_linkat, {0, TO_TEXT, 0, TO_TEXT}},
+	{SYS_truncate, {TO_TEXT}},
+	{SYS_faccessat, {0, TO_TEXT}},
+	{SYS_chdir, {TO_TEXT}},
+	{SYS_fchmodat, {0, TO_TEXT}},
+	{SYS_fchownat, {0, TO_TEXT}},
+	{SYS_openat, {0, TO_TEXT}},
+	{SYS_pipe2, {WRITE_8}},
+	{SYS_readv, {0, READ_PIECES}},
+	{SYS_writev, {0, READ_PIECES}},
+	{SYS_pselect6, {0, WRITE_SET, WRITE_SET, WRITE_SET, READ_16_MAYBE, READ_16_MAYBE}},
+	{SYS_ppoll, {WRITE_POLLED, 0, READ_16_MAYBE, READ_8_MAYBE}},
+	{SYS_readlinkat, {0, TO_TEXT}},
+	{SYS_fstatat, {0, TO_TEXT, WRITE_128}},
+	{SYS_fstat, {0, WRITE_128}},
+	{SYS_utimensat, {0, TO_TEXT_MAYBE, READ_32_MAYBE}},
+	{SYS_nanosleep, {READ_16, WRITE_16_MAYBE}},
+	{SYS_getitimer, {0, WRITE_32}},
+	{SYS_setitimer, {0, READ_32_MAYBE, WRITE_32_MAYBE}},
+	{SYS_clock_gettime, {0, WRITE_16}},
+	{SYS_clock_getres, {0, WRITE_16_MAYBE}},
+	{SYS_clock_nanosleep, {0, 0, READ_16, WRITE_16_MAYBE}},
+	{SYS_sigaltstack, {READ_24_MAYBE, WRITE_24_MAYBE}},
+	{SYS_rt_sigsuspend, {READ_8}},
+	{SYS_rt_sigaction, {0, READ_24_MAYBE, WRITE_24_MAYBE}},
+	{SYS_rt_sigprocmask, {0, READ_8_MAYBE, WRITE_8_MAYBE}},
+	{SYS_rt_sigpending, {WRITE_8}},
+	{SYS_rt_sigtimedwait, {READ_8, WRITE_128_MAYBE, READ_16_MAYBE}},
+	{SYS_times, {WRITE_32_MAYBE}},
+	{SYS_uname, {WRITE_390}},
+	{SYS_getrusage, {0, WRITE_144}},
+	{SYS_sysinfo, {WRITE_112}},
+	{SYS_mq_open, {TO_TEXT, 0, 0, READ_24_MAYBE}},
+	{SYS_mq_unlink, {TO_TEXT}},
+	{SYS_mq_timedsend, {0, 0, 0, 0, READ_16_MAYBE}},
+	{SYS_mq_timedreceive, {0, 0, 0, WRITE_4_MAYBE, READ_16_MAYBE}},
+	{SYS_mq_notify, {0, READ_16_MAYBE}},
+	{SYS_mq_getsetattr, {0, READ_8_MAYBE, WRITE_32_MAYBE}},
+	{SYS_socketpair, {0, 0, 0, WRITE_8}},
+	{SYS_execve, {TO_TEXT, TO_TEXTS, TO_TEXTS}},
+	{SYS_wait4, {0, WRITE_4_MAYBE, 0, WRITE_144_MAYBE}},
+	{SYS_prlimit64, {0, 0, READ_16_MAYBE, WRITE_16_MAYBE}},
+	{SYS_renameat2, {0, TO_TEXT, 0, TO_TEXT}},
 };
 
 /* The bytes of what has one size, and what is done with them. */
@@ -233,15 +243,33 @@ reach_argument(const struct handler_event *c, enum points what, uint64_t at)
 		reach_read(at, sizes[what].bytes);
 }
 
+/* NULL: the call has no pointers that are looked at here. */
+static const struct pointing *
+pointing_of(unsigned long nr)
+{
+	uint32_t low = 0, high = sizeof(pointing) / sizeof(pointing[0]);
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (pointing[middle].call == nr)
+			return &pointing[middle];
+		if (pointing[middle].call < nr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
 long
 reach_arguments(const struct handler_event *c, unsigned long nr)
 {
+	const struct pointing *p = pointing_of(nr);
 	long result = 0;
 
 	begin();
-	if (nr >= CALLS)
-		return 0;
-	for (int i = 0; i < POINTERS && result == 0; i++)
-		result = reach_argument(c, points[nr][i], arg(c, i));
+	for (int i = 0; p != NULL && i < POINTERS && result == 0; i++)
+		result = reach_argument(c, (enum points)p->points[i], arg(c, i));
 	return result;
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sockets: what their calls have in common. With the lock of the descriptors held, but for
+ * socket_call and socket_pieces_call, which take it.
+ */
+#ifndef USER_PERSONALITY_SOCKET_H
+#define USER_PERSONALITY_SOCKET_H
+
+#include <user/personality/files.h>
+#include <user/personality/signal.h>
+
+#define SOCKET_BROKEN 515		/* EPIPE and SIGPIPE */
+
+/* A descriptor's socket; NULL: none, and an error in *wrong. */
+struct opened *socket_find(const struct handler_event *c, unsigned long fd, int *wrong);
+
+/* A sockaddr_un of a program's. 0 or a negative error. */
+int socket_address(const struct handler_event *c, unsigned long from, uint64_t bytes,
+	struct file_address *a);
+
+/*
+ * A name as sockaddr_un, as much as has room: *bytes, which becomes what it has. Of no name that is
+ * the family alone, or nothing. 0 or -E_FAULT.
+ */
+int socket_tell_name(const struct file_name *name, unsigned long to, uint32_t *bytes,
+	bool is_unnamed);
+
+/* A descriptor for what the server has opened, with these flags of OPENED_* besides its own. */
+long socket_attach(const struct handler_event *c, const struct file_claimed *end, uint8_t flags,
+	bool is_cloexec);
+
+/* Until it is worth asking again: 0, -CALL_RESTART, -E_IO. */
+long socket_wait(const struct handler_event *c);
+
+/* What the server knows of the socket of the call's first argument. 0 or a negative error. */
+int socket_know(const struct handler_event *c, bool takes_error, struct file_endpoint *e);
+bool socket_is_connected(const struct handler_event *c);
+
+long socket_send_call(const struct handler_event *c, unsigned long nr);
+long socket_receive_call(const struct handler_event *c, unsigned long nr);
+long socket_option_set(const struct handler_event *c);
+long socket_option_get(const struct handler_event *c);
+
+#endif
