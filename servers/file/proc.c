@@ -13,6 +13,7 @@
 #define MODE_FILE 0444
 #define TEXT_MAX 512
 #define KB 1024
+#define NAMES "/proc/names"
 
 enum shown { SHOWN_NOTHING, SHOWN_STAT, SHOWN_STATUS, SHOWN_COMM, SHOWN_CMDLINE };
 enum machine_file { MACHINE_NONE, MACHINE_MEMINFO, MACHINE_STAT, MACHINE_UPTIME, MACHINE_LOADAVG };
@@ -239,8 +240,32 @@ show_all(struct tree *t)
 		fmt_print(path, sizeof(path), "/proc/%s", name_of_machine_file(f));
 		show_node(t, path, FILE_KIND_FILE);
 	}
+	show_node(t, NAMES, FILE_KIND_FILE);
 	while (proc_next(p.pid, &p))
 		show_process(t, &p, NULL);
+}
+
+/* All names that are linked: cluster, port and name. */
+static void
+show_names(struct tree *t)
+{
+	int node = show_node(t, NAMES, FILE_KIND_FILE);
+	struct proc_name n;
+	char line[NAME_LENGTH_MAX + 32];
+	uint32_t at = 0;
+	uint64_t end = 0;
+
+	if (node < 0 || node_of(t, (uint32_t)node)->opens > 0)
+		return;
+	node_resize(t, (uint32_t)node, 0);
+	while (proc_next_name(&at, &n)) {
+		int bytes = fmt_print(line, sizeof(line), "%u %u %s\n", n.place.cluster,
+			n.place.port, n.name);
+
+		if (node_write(t, (uint32_t)node, end, line, (size_t)bytes) != bytes)
+			return;
+		end += (uint64_t)bytes;
+	}
 }
 
 static void
@@ -257,6 +282,8 @@ show_in_proc(struct tree *t, const struct part *first, const struct part *second
 			show_process(t, &p, second);
 		return;
 	}
+	if (part_is(first, "names"))
+		show_names(t);
 	for (enum machine_file f = MACHINE_MEMINFO; f <= MACHINE_LOADAVG; f++)
 		if (part_is(first, name_of_machine_file(f))) {
 			fmt_print(path, sizeof(path), "/proc/%s", name_of_machine_file(f));

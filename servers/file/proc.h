@@ -8,6 +8,7 @@
 #define SERVERS_FILE_PROC_H
 
 #include <servers/file/tree.h>
+#include <servers/name/client.h>
 #include <servers/proc/client.h>
 
 struct proc_process {
@@ -24,6 +25,15 @@ struct proc_machine {
 	uint64_t bytes, free_bytes;	/* of all clusters */
 	uint32_t cores;			/* on which programs run */
 };
+
+/* A name of the machine (servers/name/client.h), and whose port it stands for. */
+struct proc_name {
+	char name[NAME_LENGTH_MAX + 1];
+	struct name_place place;
+};
+
+/* The next name: begin with *at 0. False: there is none. */
+bool proc_next_name(uint32_t *at, struct proc_name *n);
 
 /* The process with the least pid above `after`, in the whole machine. False: there is none. */
 bool proc_next(int32_t after, struct proc_process *p);

@@ -7,6 +7,7 @@
 #include <atoll/kcalls.h>
 #include <base/str.h>
 #include <servers/file/proc.h>
+#include <servers/name/protocol.h>
 
 #define BIT 1				/* of this thread: one that a service leaves free */
 
@@ -142,6 +143,25 @@ proc_next(int32_t after, struct proc_process *found)
 		if (next_of(c, after, &p) && (found->pid == 0 || p.pid < found->pid))
 			*found = p;
 	return found->pid > 0;
+}
+
+bool
+proc_next_name(uint32_t *at, struct proc_name *n)
+{
+	struct channel *ch = know_machine() ? line_to(0) : NULL;
+	struct process_request q = {.op = PROCESS_NAME};
+	struct name_message m = {.op = NAME_NEXT, .names = *at};
+	const struct service_part request[2] = {{&q, sizeof(q)}, {&m, sizeof(m)}};
+	const struct service_part answer[2] = {{&m, sizeof(m)}, {NULL, 0}};
+	int result = ch != NULL ? service_call(ch, request, answer) : -E_NOENT;
+
+	look_at_error(0, result);
+	if (result < 0 || m.error != 0)
+		return false;
+	*at = m.names;
+	memcpy(n->name, m.name, sizeof(n->name));
+	n->place = (struct name_place){m.cluster, m.port};
+	return true;
 }
 
 void

@@ -32,6 +32,16 @@ proc_next(int32_t after, struct proc_process *p)
 	return found != NULL;
 }
 
+static uint32_t names;			/* that there are */
+
+bool
+proc_next_name(uint32_t *at, struct proc_name *n)
+{
+	*n = (struct proc_name){.place = {*at, 10 + *at}};
+	snprintf(n->name, sizeof(n->name), "name%u", *at);
+	return (*at)++ < names;
+}
+
 void
 proc_look(struct proc_machine *m)
 {
@@ -107,6 +117,10 @@ TEST(files_say_what_is_true_when_they_are_opened)
 	expect_file("/proc/2/comm", "sh\n");
 	expect_file("/proc/uptime", "12.04 0.00\n");
 	expect_file("/proc/loadavg", "0.00 0.00 0.00 0/2 9\n");
+	expect_file("/proc/names", "");
+	names = 2;
+	expect_file("/proc/names", "0 10 name0\n1 11 name1\n");
+	names = 0;
 	expect_eq(ask_shown(FILE_STAT, "/proc/9", 0).kind, FILE_KIND_DIRECTORY);
 	expect_eq(ask_shown(FILE_STAT, "/proc/meminfo", 0).kind, FILE_KIND_FILE);
 	expect_eq(nodes(), 2);

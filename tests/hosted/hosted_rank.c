@@ -2,6 +2,7 @@
  *
  * A rank for the tests of the hosted port. The argument says what it does:
  *
+ *	named		links a name and finds those of all others, then as hang
  *	hang, spin	say "ready", then wait in the host for ever, or compute for ever
  *	fault R		rank R writes to address 0x1230, the others spin
  *	private		check that globals, thread-local data, heap and stdio belong to this rank
@@ -21,6 +22,7 @@
 #include <abi/errors.h>
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
+#include <servers/name/client.h>
 
 #define YIELDS 200
 #define BLOCK 5000
@@ -92,6 +94,31 @@ check_stranger(void)
 	return in_own_thread(call_kernel, &result) || result != -E_PERM || kthread_self() < 0;
 }
 
+/* Whatever an earlier job on this machine had linked when its cluster died is gone. */
+static void
+find_all(void)
+{
+	const struct startup *s = atoll_startup();
+	const struct placement *place = (const struct placement *)(uintptr_t)s->placement;
+	struct name_client c;
+	struct name_place at = {0};
+	char name[16];
+	int result = name_open(&c, 4);
+
+	snprintf(name, sizeof(name), "named%u", s->rank);
+	if (result == 0)
+		result = name_link(&c, name, s->base_port + s->local_rank, 0);
+	for (uint32_t r = 0; r < s->ranks && result == 0; r++) {
+		snprintf(name, sizeof(name), "named%u", r);
+		result = name_lookup(&c, name, NAME_WAIT, &at);
+		if (result == 0 && (at.cluster != place[r].cluster ||
+			at.port != s->base_port + place[r].local_rank))
+			result = -E_IO;
+	}
+	if (result != 0)
+		printf("FAIL rank %u: %s: %s\n", s->rank, name, error_text(result));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -107,8 +134,10 @@ main(int argc, char **argv)
 		return in_own_thread(write_wild, (void *)0x1230);
 	if (strcmp(what, "group") == 0)
 		syscall(SYS_exit_group, 5);
+	if (strcmp(what, "named") == 0)
+		find_all();
 	ready();
-	if (strcmp(what, "hang") == 0)
+	if (strcmp(what, "hang") == 0 || strcmp(what, "named") == 0)
 		for (;;)
 			pause();
 	if (strcmp(what, "fault") == 0 && rank == victim)

@@ -185,6 +185,17 @@ def test_the_next_job_runs_where_a_cluster_was_killed():
     assert len(said) == 4 and "cluster 2 died" in said[0] and said[1].endswith("cluster 2 is started again"), run.output
 
 
+def test_names_of_a_killed_cluster_are_gone_for_the_next_job():
+    with running(4, ["named"], m=shape(2, 2), repeat=3) as run:
+        for turn in (1, 2):
+            run.wait_for("ready", 4 * turn)
+            os.kill(children(run.process.pid)[-1], signal.SIGKILL)
+        run.wait_for("ready", 12)
+        run.process.send_signal(signal.SIGTERM)
+        run.end()
+    assert "FAIL" not in run.output, run.output
+
+
 def test_signals_to_the_launcher_end_everything():
     for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         with running(2, ["spin"]) as run:
