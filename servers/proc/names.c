@@ -67,10 +67,10 @@ answer(uint32_t client, int error, const struct name_message *m)
 {
 	struct name_wait *w = &waits[client];
 
-	w->error = error;
-	w->cluster = m->cluster;
-	w->port = m->port;
-	w->names = m->names;
+	w->error = (int16_t)error;
+	w->cluster = (uint16_t)m->cluster;
+	w->port = (uint16_t)m->port;
+	w->names = (uint16_t)m->names;
 	rouse(client, WAIT_ANSWERED);
 }
 

@@ -15,8 +15,8 @@
 struct name_wait {
 	uint8_t state;
 	uint16_t hash;			/* of the name */
-	int32_t error;			/* of the answer that is there, and what it says: */
-	uint32_t cluster, port, names;
+	int16_t error;			/* of the answer that is there, and what it says: */
+	uint16_t cluster, port, names;
 };
 
 /* `s` is the service of the programs, with a wait for each client, zeros. */

@@ -20,21 +20,20 @@
 #define TAKEN 1
 #define WANTED 2			/* taken, and somebody sleeps for it */
 
+/* No table of texts: each rank of a small cluster would have a copy of it. */
 bool
 transport_names_are_used(uint32_t *flags)
 {
-	static const struct {
-		const char *way;
-		uint32_t flags;
-	} ways[] = {{"daemon", 0}, {"two-steps", NAME_TWO_STEPS}, {"forward", NAME_FORWARD}};
 	const char *way = getenv("ATOLL_MPI_NAMES");
 
-	for (size_t i = 0; way != NULL && i < sizeof(ways) / sizeof(ways[0]); i++)
-		if (strcmp(way, ways[i].way) == 0) {
-			*flags = ways[i].flags;
-			return true;
-		}
-	return false;
+	*flags = 0;
+	if (way == NULL || strcmp(way, "table") == 0)
+		return false;
+	if (strcmp(way, "two-steps") == 0)
+		*flags = NAME_TWO_STEPS;
+	if (strcmp(way, "forward") == 0)
+		*flags = NAME_FORWARD;
+	return true;
 }
 
 static void
