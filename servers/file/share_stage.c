@@ -732,9 +732,13 @@ stage_of_open(struct serving *s, struct operation *o)
 		o->stage = (o->d->flags & (FILE_READABLE | FILE_WRITABLE)) != 0 ? STAGE_SYNC :
 			STAGE_DONE;
 		return 0;
-	default:
+	case FILE_SEEK:
+	case FILE_STAT_OPEN:
+	case FILE_SET_TIME:
+	case FILE_SET_MODE:
 		o->stage = STAGE_GETATTR;
 		return 0;
+	default: return -E_INVAL;
 	}
 }
 

@@ -1,242 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Folders of the host: a host that says what the test wants it to, and one that says anything.
+ * Folders of the host, which says what the test wants it to, right and wrong.
  *
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
  * needs: servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/message.c
  * servers/file/socket.c servers/file/queue.c servers/file/serve_message.c servers/file/token.c
  * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c base/str.c
  */
-#include "test_ask.h"
-
-#define DIRECTORY 0040755
-#define FILE_MODE 0100644
-#define LINK_MODE 0120777
-
-/* Messages that wait for their answers, in the order in which they were sent. */
-static struct {
-	struct share *share;
-	uint32_t slot, bytes;
-} asked_host[64];
-static uint32_t asked_hosts;
-
-static unsigned char arena[2][SHARE_SLOTS][SHARE_REQUEST + SHARE_ANSWER];
-static struct share share[2];
-static unsigned char body[SHARE_ANSWER];
-static struct ninep_out out;
-
-static void
-note_sent(struct share *s, uint32_t slot, uint32_t bytes)
-{
-	expect(asked_hosts < 64);
-	asked_host[asked_hosts].share = s;
-	asked_host[asked_hosts].slot = slot;
-	asked_host[asked_hosts++].bytes = bytes;
-}
-
-static void
-begin_body(void)
-{
-	out = (struct ninep_out){.at = body, .room = sizeof(body)};
-}
-
-/* The host's answer to message number `n`: the body, of a type; errors are NINEP_ERROR. */
-static void
-answer_message(uint32_t n, enum ninep_type type)
-{
-	struct share *s = asked_host[n].share;
-	uint32_t slot = asked_host[n].slot;
-	struct ninep_out m = {.at = s->slot[slot].answer, .room = SHARE_ANSWER};
-	uint32_t tag = s->slot[slot].request[5] | (uint32_t)s->slot[slot].request[6] << 8;
-
-	memmove(&asked_host[n], &asked_host[n + 1],
-		(asked_hosts - n - 1) * sizeof(asked_host[0]));
-	asked_hosts--;
-	ninep_begin(&m, (enum ninep_type)(type + 1), tag);
-	ninep_put_data(&m, body, out.bytes);
-	share_answer(&t, s, slot, ninep_end(&m));
-}
-
-static int
-type_of(uint32_t n)
-{
-	return n >= asked_hosts ? -1 :
-		asked_host[n].share->slot[asked_host[n].slot].request[4];
-}
-
-/* The first message is of this type, and is answered so. */
-static void
-answer_first(enum ninep_type type)
-{
-	expect_eq(type_of(0), type);
-	if (asked_hosts > 0)
-		answer_message(0, type);
-	begin_body();
-}
-
-static void
-fail_first(enum ninep_type type, uint32_t error)
-{
-	expect_eq(type_of(0), type);
-	begin_body();
-	ninep_put(&out, error, 4);
-	if (asked_hosts > 0)
-		answer_message(0, NINEP_ERROR);
-	begin_body();
-}
-
-static void
-put_qid(uint8_t type, uint64_t path)
-{
-	ninep_put(&out, type, 1);
-	ninep_put(&out, 0, 4);
-	ninep_put(&out, path, 8);
-}
-
-static void
-put_attributes(uint32_t mode, uint64_t path, uint64_t size)
-{
-	ninep_put(&out, NINEP_BASIC, 8);
-	put_qid((mode & MODE_KIND) == MODE_DIRECTORY ? NINEP_DIRECTORY : 0, path);
-	ninep_put(&out, mode, 4);
-	ninep_put(&out, 0, 8);
-	ninep_put(&out, 1, 8);
-	ninep_put(&out, 0, 8);
-	ninep_put(&out, size, 8);
-	ninep_put(&out, 4096, 8);
-	ninep_put(&out, 8, 8);
-	for (int i = 0; i < 3; i++) {
-		ninep_put(&out, 1000 + (uint64_t)i, 8);
-		ninep_put(&out, 5, 8);
-	}
-	for (int i = 0; i < 4; i++)
-		ninep_put(&out, 0, 8);
-}
-
-static void
-put_slots(struct share *s, unsigned char (*at)[SHARE_REQUEST + SHARE_ANSWER])
-{
-	memset(s, 0, sizeof(*s));
-	for (uint32_t i = 0; i < SHARE_SLOTS; i++) {
-		s->slot[i].request = at[i];
-		s->slot[i].answer = at[i] + SHARE_REQUEST;
-	}
-}
-
-static void
-answer_hello(void)
-{
-	begin_body();
-	ninep_put(&out, SHARE_MESSAGE, 4);
-	ninep_put_text(&out, NINEP_VERSION, 8);
-	answer_first(NINEP_HELLO);
-	put_qid(NINEP_DIRECTORY, 1);
-	answer_first(NINEP_ATTACH);
-}
-
-/* Two shares, /s and /r. */
-static void
-begin(void)
-{
-	reset();
-	sent = note_sent;
-	asked_hosts = 0;
-	memset(again, 0, sizeof(again));
-	for (int i = 0; i < 2; i++) {
-		put_slots(&share[i], arena[i]);
-		expect_eq(share_begin(&t, &share[i], i == 0 ? "/s" : "/r"), 0);
-		answer_hello();
-		expect_eq(share[i].state, SHARE_IS_THERE);
-	}
-	begin_body();
-}
-
-/* The last request once more. */
-static struct file_request last;
-static char last_path[FILE_PATH_MAX];
-static size_t last_bytes;
-
-static struct file_reply
-ask_again(uint32_t client)
-{
-	return asked(client, last, last_path, last_bytes);
-}
-
-/* A request that the host has to be asked for. */
-static void
-put_off(uint32_t client, struct file_request q, const char *path, size_t bytes)
-{
-	last = q;
-	memcpy(last_path, path, bytes);
-	last_bytes = bytes;
-	expect_eq(asked(client, q, path, bytes).error, -FILE_LATER);
-}
-
-static void
-put_off_path(enum file_op op, const char *path, uint32_t how)
-{
-	put_off(1, (struct file_request){.op = op, .arg = how, .more = 0644}, path,
-		str_len(path) + 1);
-}
-
-static void
-expect_names(uint32_t count)
-{
-	const unsigned char *m = asked_host[0].share->slot[asked_host[0].slot].request;
-
-	expect_eq(type_of(0), NINEP_WALK);
-	expect_eq(m[15] | m[16] << 8, count);
-}
-
-/* A file of the share is open: its handle. */
-static uint32_t
-open_file(uint32_t client, const char *path, uint64_t file, uint64_t size, uint32_t how)
-{
-	struct file_reply r;
-
-	put_off(client, (struct file_request){.op = FILE_OPEN, .arg = how}, path,
-		str_len(path) + 1);
-	ninep_put(&out, 1, 2);
-	put_qid(0, file);
-	answer_first(NINEP_WALK);
-	ask_again(client);
-	put_attributes(FILE_MODE, file, size);
-	answer_first(NINEP_GETATTR);
-	ask_again(client);
-	put_qid(0, file);
-	ninep_put(&out, 0, 4);
-	answer_first(NINEP_OPEN);
-	r = ask_again(client);
-	expect_eq(r.error, 0);
-	expect_eq(r.kind, FILE_KIND_FILE);
-	return r.handle;
-}
-
-/* Nothing is left: the host is told to forget what it was told. */
-static void
-expect_quiet(uint32_t open_ones)
-{
-	uint32_t used = 0;
-
-	while (asked_hosts > 0) {
-		begin_body();
-		answer_first(NINEP_CLUNK);
-	}
-	for (uint32_t i = 1; i < SHARE_FIDS; i++)
-		used += share[0].fid[i].state != FID_FREE;
-	for (uint32_t i = 0; i < SHARE_SLOTS; i++)
-		expect(!share[0].slot[i].is_used);
-	expect_eq(used, open_ones);
-	expect(share[0].waiting == NULL);
-	expect_sound();
-}
+#include "test_host.h"
 
 TEST(a_file_is_opened_read_and_closed)
 {
 	uint32_t h;
 	struct file_reply r;
 
-	begin();
+	host_begin();
 	h = open_file(1, "/s/f", 7, 10, FILE_READABLE);
 	put_off(1, (struct file_request){.op = FILE_READ, .handle = h, .offset = FILE_AT_OFFSET,
 		.arg = 100, .more = 50}, "", 0);
@@ -260,7 +38,7 @@ TEST(a_file_that_is_not_there_is_made)
 {
 	struct file_reply r;
 
-	begin();
+	host_begin();
 	put_off_path(FILE_OPEN, "/s/new", FILE_CREATE | FILE_WRITABLE);
 	expect_names(1);
 	fail_first(NINEP_WALK, E_NOENT);
@@ -287,7 +65,7 @@ TEST(a_file_that_is_not_there_is_made)
 
 TEST(a_walk_that_ends_early_says_why)
 {
-	begin();
+	host_begin();
 	put_off_path(FILE_STAT, "/s/d/./x/y", 0);
 	expect_names(3);
 	ninep_put(&out, 1, 2);
@@ -331,24 +109,12 @@ lead(const char *target)
 	return ask_again(1);
 }
 
-static void
-answer_clunk(void)
-{
-	for (uint32_t i = 0; i < asked_hosts; i++)
-		if (type_of(i) == NINEP_CLUNK) {
-			begin_body();
-			answer_message(i, NINEP_CLUNK);
-			i--;
-		}
-	begin_body();
-}
-
 TEST(links_are_followed_on_the_machine)
 {
 	struct file_reply r;
 	uint32_t h;
 
-	begin();
+	host_begin();
 	h = opened("/inside", FILE_CREATE | FILE_WRITABLE);
 	wrote(h, 0, "memory", 6);
 	put_off_path(FILE_STAT, "/s/l", 0);
@@ -389,7 +155,7 @@ TEST(errors_of_the_host_are_those_of_the_machine)
 	static const uint32_t errors[] = {E_NOSPC, 30, 122, 1, 0, 134, FILE_LATER, UINT32_MAX};
 	struct file_request q = {.op = FILE_WRITE, .offset = 0, .arg = 3};
 
-	begin();
+	host_begin();
 	q.handle = open_file(1, "/s/f", 7, 10, FILE_WRITABLE);
 	for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
 		put_off(1, q, "abc", 3);
@@ -404,7 +170,7 @@ TEST(what_has_no_name_any_more_is_known)
 	struct file_request q = {.op = FILE_STAT_OPEN};
 	struct file_reply r;
 
-	begin();
+	host_begin();
 	q.handle = open_file(1, "/s/f", 7, 10, FILE_WRITABLE | FILE_READABLE);
 	put_off(1, (struct file_request){.op = FILE_WRITE, .handle = q.handle, .offset = 18,
 		.arg = 2}, "zz", 2);
@@ -435,7 +201,7 @@ TEST(who_appends_goes_one_after_the_other)
 	struct file_request second = q;
 	struct file_reply r;
 
-	begin();
+	host_begin();
 	q.handle = open_file(1, "/s/f", 7, 10, FILE_WRITABLE | FILE_APPEND);
 	second.handle = open_file(2, "/s/f", 7, 10, FILE_WRITABLE | FILE_APPEND);
 	q.more = 100;
@@ -468,7 +234,7 @@ TEST(others_go_on_while_the_host_is_slow)
 {
 	uint32_t client;
 
-	begin();
+	host_begin();
 	for (client = 1; client <= SHARE_SLOTS + 2; client++)
 		expect_eq(asked(client, (struct file_request){.op = FILE_STAT}, "/s/f", 5).error,
 			-FILE_LATER);
@@ -507,7 +273,7 @@ TEST(names_are_not_moved_between_file_systems)
 {
 	struct file_request q = {.op = FILE_RENAME};
 
-	begin();
+	host_begin();
 	opened("/m", FILE_CREATE);
 	expect_eq(asked(1, q, "/m\0/s/m", 8).error, -FILE_EXDEV);
 	expect_eq(asked(1, q, "/s/m\0/m", 8).error, -FILE_EXDEV);
@@ -528,168 +294,154 @@ TEST(names_are_not_moved_between_file_systems)
 	expect_quiet(0);
 }
 
-/* --- a host that says anything --- */
+/* --- a host that says what is wrong --- */
 
+/* The answer to the first message: a body of `type`, with these changes to its head. */
 static void
-put_any_body(uint64_t *seed, int type)
+answer_badly(int type, int tag, int size, int bytes)
 {
-	uint32_t n = next(seed) % 4;
-
-	begin_body();
-	switch (type) {
-	case NINEP_WALK:
-		ninep_put(&out, n, 2);
-		for (uint32_t i = 0; i < n; i++)
-			put_qid(next(seed) % 2 ? NINEP_DIRECTORY : next(seed) % 3 ? 0 : NINEP_LINK,
-				next(seed) % 5);
-		break;
-	case NINEP_GETATTR:
-		put_attributes(n == 0 ? DIRECTORY : n == 1 ? LINK_MODE : FILE_MODE,
-			next(seed) % 5, next(seed) % 5000);
-		break;
-	case NINEP_READLINK:
-		ninep_put_text(&out, n == 0 ? "/r/x/../y" : n == 1 ? "../up" : "x", n == 0 ? 9 :
-			n == 1 ? 5 : 1);
-		break;
-	case NINEP_READ:
-	case NINEP_WRITE:
-	case NINEP_READDIR:
-		/* more than was asked for, too */
-		n = n == 0 ? 4000 : next(seed) % 40;
-		ninep_put(&out, n, 4);
-		for (uint32_t i = 0; i < n; i++)
-			ninep_put(&out, next(seed), 1);
-		break;
-	default:
-		put_qid(n == 0 ? 0 : NINEP_DIRECTORY, next(seed) % 5);
-		ninep_put(&out, 0, 4);
-	}
-}
-
-/* Change a byte, cut it, or say another length, type or tag. */
-static void
-answer_anything(uint64_t *seed)
-{
-	uint32_t n = next(seed) % asked_hosts, slot = asked_host[n].slot, bytes;
-	struct share *s = asked_host[n].share;
-	int type = type_of(n);
+	struct share *s = asked_host[0].share;
+	uint32_t slot = asked_host[0].slot;
 	struct ninep_out m = {.at = s->slot[slot].answer, .room = SHARE_ANSWER};
 
-	memmove(&asked_host[n], &asked_host[n + 1],
-		(asked_hosts - n - 1) * sizeof(asked_host[0]));
+	memmove(&asked_host[0], &asked_host[1], (asked_hosts - 1) * sizeof(asked_host[0]));
 	asked_hosts--;
-	put_any_body(seed, type);
-	ninep_begin(&m, (enum ninep_type)(next(seed) % 8 == 0 ? NINEP_ERROR + 1 : type + 1), slot);
+	ninep_begin(&m, (enum ninep_type)(type + 1), slot + (uint32_t)tag);
 	ninep_put_data(&m, body, out.bytes);
-	bytes = ninep_end(&m);
-	if (next(seed) % 3 == 0)
-		m.at[next(seed) % bytes] = (unsigned char)next(seed);
-	if (next(seed) % 5 == 0)
-		bytes = next(seed) % (bytes + 20);
-	if (next(seed) % 50 == 0)
-		bytes = next(seed);
-	share_answer(&t, s, slot, bytes);
+	ninep_end(&m);
+	m.at[0] = (unsigned char)(m.bytes + (uint32_t)size);
+	share_answer(&t, s, slot, m.bytes + (uint32_t)bytes);
+	begin_body();
 }
 
-static const char *const any_path[] = {"/s/a", "/s/a/b/c", "/s/../s/x/./y", "/s", "/r/a/../..",
-	"/s/x/../../m", "/m", "/s/a//", "/s/."};
-
-#define ANY_PATHS (sizeof(any_path) / sizeof(any_path[0]))
-
-static struct {
-	struct file_request q;
-	char path[100];
-	size_t bytes;
-	bool is_put_off;
-} any[CLIENTS_MAX];
-
-static void
-make_any(uint64_t *seed, uint32_t client, const uint32_t *handles, uint32_t count)
+TEST(an_answer_that_is_none_is_an_error_of_the_request)
 {
-	static const uint32_t ops[] = {FILE_OPEN, FILE_OPEN, FILE_STAT, FILE_REMOVE,
-		FILE_MAKE_DIRECTORY, FILE_RENAME, FILE_SYMLINK, FILE_READ_LINK, FILE_CLOSE,
-		FILE_READ,
-		FILE_WRITE, FILE_STAT_OPEN, FILE_RESIZE, FILE_LIST, FILE_SEEK, FILE_SYNC,
-		FILE_SET_TIME, FILE_SET_MODE, FILE_WHERE, FILE_POLL, FILE_LINK, FILE_SHARE};
-	const char *path = any_path[next(seed) % ANY_PATHS], *second =
-		any_path[next(seed) % ANY_PATHS];
+	/* type, tag, size that it says, bytes that came: all as differences */
+	static const int wrong[][4] = {{2, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, -1},
+		{0, 0, -20, -20}, {0, 0, -25, 0}, {-110, 0, 0, 0}};
+	struct file_request q = {.op = FILE_STAT};
 
-	any[client].q = (struct file_request){.op = ops[next(seed) % 22],
-		.handle = handles[next(seed) % count], .arg = next(seed) % 512,
-		.more = next(seed) % 600, .offset = next(seed) % 3 ? FILE_AT_OFFSET :
-		next(seed) % 9000};
-	memset(any[client].path, 0, sizeof(any[client].path));
-	str_copy(any[client].path, 50, path);
-	str_copy(any[client].path + str_len(path) + 1, 40, second);
-	any[client].bytes = sizeof(any[client].path);
-	if (any[client].q.op == FILE_WRITE)
-		any[client].q.arg %= sizeof(any[client].path);
-	if (any[client].q.op == FILE_SEEK)
-		any[client].q.arg = FILE_FROM_END;
-}
-
-static void
-drain(uint64_t *seed)
-{
-	for (int i = 0; i < 5000 && asked_hosts > 0; i++) {
-		answer_anything(seed);
-		for (uint32_t c = 0; c < CLIENTS_MAX; c++)
-			if (t.operation[c] != NULL)
-				asked(c, any[c].q, any[c].path, any[c].bytes);
+	host_begin();
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		put_off(1, q, "/s/f", 5);
+		ninep_put(&out, 1, 2);
+		put_qid(0, 7);
+		answer_badly(NINEP_WALK + wrong[i][0], wrong[i][1], wrong[i][2], wrong[i][3]);
+		expect_eq(ask_again(1).error, -E_IO);
+		answer_clunk();
 	}
-	expect_eq(asked_hosts, 0);
-}
-
-static void
-say_anything(uint64_t seed)
-{
-	uint32_t handles[64] = {0}, used = 0;
-
-	begin();
-	for (int round = 0; round < 400; round++) {
-		uint32_t client = 1 + next(&seed) % 12;
-		struct file_reply r;
-
-		if (asked_hosts > 0 && next(&seed) % 2 == 0) {
-			answer_anything(&seed);
-			continue;
-		}
-		if (next(&seed) % 60 == 0) {
-			file_forget(&t, client);
-			continue;
-		}
-		if (t.operation[client] == NULL)
-			make_any(&seed, client, handles, 64);
-		r = asked(client, any[client].q, any[client].path, any[client].bytes);
-		if (r.error == 0 && any[client].q.op == FILE_OPEN)
-			handles[used++ % 64] = r.handle;
-		expect_sound();
-	}
-	drain(&seed);
-	for (uint32_t client = 0; client < CLIENTS_MAX; client++)
-		file_forget(&t, client);
-	drain(&seed);
+	put_off(1, q, "/s/f", 5);
+	ninep_put(&out, 2, 2);		/* more names than were asked for */
+	put_qid(0, 7);
+	put_qid(0, 7);
+	answer_first(NINEP_WALK);
+	expect_eq(ask_again(1).error, -E_IO);
 	expect_quiet(0);
 }
 
-TEST(a_host_that_says_anything_harms_nobody)
+TEST(counts_are_not_more_than_was_asked_for)
 {
-	uint64_t count = 300, first = 1;
-	const char *text = getenv("SEED");
+	struct file_request read = {.op = FILE_READ, .arg = 4};
+	struct file_request write = {.op = FILE_WRITE, .arg = 2};
 
-	if (text != NULL) {
-		first = strtoull(text, NULL, 10);
-		count = 1;
-	}
-	for (uint64_t seed = first; seed < first + count; seed++) {
-		int before = test_state.wrong;
+	host_begin();
+	read.handle = write.handle = open_file(1, "/s/f", 7, 10, FILE_READABLE | FILE_WRITABLE);
+	put_off(1, read, "", 0);
+	ninep_put(&out, 5, 4);
+	ninep_put_data(&out, "12345", 5);
+	answer_first(NINEP_READ);
+	expect_eq(ask_again(1).error, -E_IO);
+	put_off(1, read, "", 0);
+	ninep_put(&out, 4, 4);
+	ninep_put_data(&out, "123", 3);
+	answer_first(NINEP_READ);
+	expect_eq(ask_again(1).error, -E_IO);
+	put_off(1, write, "ab", 2);
+	ninep_put(&out, 3, 4);
+	answer_first(NINEP_WRITE);
+	expect_eq(ask_again(1).error, -E_IO);
+	expect_quiet(1);
+}
 
-		say_anything(seed);
-		if (test_state.wrong != before) {
-			printf("SEED=%llu does it again\n", (unsigned long long)seed);
-			return;
-		}
-	}
+/* A directory with one entry that has this name. */
+static int
+list_name(uint32_t dir, const char *name)
+{
+	put_off(1, (struct file_request){.op = FILE_LIST, .handle = dir, .arg = 400}, "", 0);
+	ninep_put(&out, 24 + str_len(name), 4);
+	put_qid(0, 9);
+	ninep_put(&out, 1, 8);
+	ninep_put(&out, FILE_ENTRY_FILE, 1);
+	ninep_put_text(&out, name, str_len(name));
+	answer_first(NINEP_READDIR);
+	return ask_again(1).error;
+}
+
+TEST(names_and_kinds_are_those_of_files)
+{
+	char name[301];
+	uint32_t at = 0, dir;
+
+	host_begin();
+	put_off_path(FILE_OPEN, "/s", FILE_READABLE);
+	ninep_put(&out, 0, 2);
+	answer_first(NINEP_WALK);
+	ask_again(1);
+	put_attributes(DIRECTORY, 1, 0);
+	answer_first(NINEP_GETATTR);
+	ask_again(1);
+	put_qid(NINEP_DIRECTORY, 1);
+	ninep_put(&out, 0, 4);
+	answer_first(NINEP_OPEN);
+	dir = ask_again(1).handle;
+	expect_eq(list_name(dir, "good"), 0);
+	expect(str_is_equal(listed(&at)->name, "good"));
+	expect_eq(list_name(dir, "a/b"), -E_IO);
+	expect_eq(list_name(dir, ""), -E_IO);
+	memset(name, 'n', 300);
+	name[300] = 0;
+	expect_eq(list_name(dir, name), -E_IO);
+	name[255] = 0;
+	expect_eq(list_name(dir, name), 0);
+	/* a pipe of the host's */
+	put_off_path(FILE_OPEN, "/s/p", FILE_READABLE);
+	ninep_put(&out, 1, 2);
+	put_qid(0, 3);
+	answer_first(NINEP_WALK);
+	ask_again(1);
+	put_attributes(0010644, 3, 0);
+	answer_first(NINEP_GETATTR);
+	expect_eq(ask_again(1).error, -FILE_ENXIO);
+	expect_quiet(1);
+	file_forget(&t, 1);
+	expect_quiet(0);
+}
+
+TEST(who_shares_an_offset_reads_behind_the_other)
+{
+	struct file_request q = {.op = FILE_READ, .offset = FILE_AT_OFFSET, .arg = 2, .more = 5};
+	struct file_request other = q;
+
+	host_begin();
+	q.handle = open_file(1, "/s/f", 7, 100, FILE_READABLE);
+	asked(1, (struct file_request){.op = FILE_OFFER, .arg = 1}, &q.handle, 4);
+	asked(2, (struct file_request){.op = FILE_CLAIM, .offset = answer.head.value}, "", 0);
+	memcpy(&other.handle, answer.data, 4);
+	expect_eq(asked(1, q, "", 0).error, -FILE_LATER);
+	expect_eq(asked(2, other, "", 0).error, -FILE_LATER);
+	expect_eq(asked_hosts, 1);
+	ninep_put(&out, 2, 4);
+	ninep_put_data(&out, "ab", 2);
+	answer_first(NINEP_READ);
+	expect_eq(asked(1, q, "", 0).more, 5);
+	expect_eq(asked(2, other, "", 0).error, -FILE_LATER);
+	ninep_put(&out, 1, 4);
+	ninep_put_data(&out, "h", 1);
+	answer_first(NINEP_READ);
+	expect_eq(asked(2, other, "", 0).value, 7);
+	expect_eq(asked(1, (struct file_request){.op = FILE_SEEK, .handle = q.handle,
+		.arg = FILE_FROM_OFFSET}, "", 0).value, 8);
+	expect_quiet(1);
 }
 
 int
@@ -704,6 +456,9 @@ main(void)
 	RUN(who_appends_goes_one_after_the_other);
 	RUN(others_go_on_while_the_host_is_slow);
 	RUN(names_are_not_moved_between_file_systems);
-	RUN(a_host_that_says_anything_harms_nobody);
+	RUN(an_answer_that_is_none_is_an_error_of_the_request);
+	RUN(counts_are_not_more_than_was_asked_for);
+	RUN(names_and_kinds_are_those_of_files);
+	RUN(who_shares_an_offset_reads_behind_the_other);
 	return TEST_FAILED;
 }

@@ -121,6 +121,30 @@ def programs():
         wants(shell(["--share", at, "-c", script]), (0, "script 7\nown\n/share\n6\n126\n"))
 
 
+def make_and_compiler():
+    """make and a compiler work in a folder of the host, and make finds what is older: times are the host's."""
+    try:
+        packages.ensure(("make", "tcc"))
+    except Failure as e:
+        if "cannot get" not in str(e):
+            raise
+        return
+    with folder() as at:
+        for name, text in (("Makefile", "prog: a.o b.o\n\ttcc -static -o $@ a.o b.o\n%.o: %.c\n\ttcc -c -o $@ $<\n"),
+                           ("a.c", "int f(int);\nint printf(const char *, ...);\n"
+                                   "int main(void) { printf(\"%d\\n\", f(6)); return 0; }\n"),
+                           ("b.c", "int f(int x) { return x * 7; }\n")):
+            with open(os.path.join(at, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        said = shell(["--with", "make,tcc", "--share", f"{at}:/work", "-c",
+                      "cd /work; make && ./prog; echo 'int f(int x) { return x * 8; }' >b.c; make && ./prog; make; "
+                      "touch a.c; make | wc -l"])
+        first, second, link = "tcc -c -o a.o a.c\n", "tcc -c -o b.o b.c\n", "tcc -static -o prog a.o b.o\n"
+        wants(said, (0, f"{first}{second}{link}42\n{second}{link}48\nmake: 'prog' is up to date.\n2\n"))
+        if said[2]:
+            raise Wrong(said[2])
+
+
 def disk_limits():
     """What the host refuses is said, as soon as it does: here a file that is larger than QEMU may write."""
     with folder() as at:
@@ -191,7 +215,7 @@ def scenarios(_):
             raise
         print(f"skip share_shell: no network: {e}")
         return
-    for test in (read_only, several, programs, disk_limits, interrupted):
+    for test in (read_only, several, programs, make_and_compiler, disk_limits, interrupted):
         yield test.__name__, test
 
 
