@@ -153,7 +153,7 @@ def programs(port):
         yield "message_queues_as_on_linux", lambda: says_what_linux_says("queues")
         yield "process_groups_as_on_linux", lambda: says_what_linux_says("pgroups")
         yield "signals_as_on_linux", lambda: says_what_linux_says("signals")
-        yield "who_is_killed_while_it_forks_leaves_nothing", lambda: says_what_linux_says("forkkill")
+        yield "who_is_killed_at_any_time_leaves_nothing", lambda: says_what_linux_says("killed")
         yield "fork_where_memory_ends", lambda: expect(run(port, 1, "fork", "full", machine="mppa256-12"), 0, "ok full")
         yield "no_fork_of_a_rank_among_others", lambda: expect(run(port, 3, "fork", "ranks"), 0, "ok ranks")
         yield "vfork_and_exec", lambda: expect(run(port, 1, "exec"), 5, "ok last")
