@@ -43,8 +43,6 @@ service_begin(struct service *s)
 	s->share[1] = s->own > 0 ? s->own : s->share[0];
 	for (uint32_t i = 0; i < CLUSTERS_MAX; i++)
 		s->of_cluster[i] = 0;
-	for (uint32_t i = 0; i < s->clients; i++)
-		s->client[i].is_there = s->client[i].is_awake = false;
 	s->has_mail = true;
 	return (int)kevent_bind(EVENT_MAILBOX, s->in, SERVICE_BIT_MAIL);
 }

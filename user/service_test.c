@@ -488,6 +488,7 @@ reset(unsigned first, enum way worst)
 	all_served = true;
 	for (int c = 0; c < CLIENTS; c++)
 		client[c].way = (enum way)(draw(2) ? GOOD : draw((uint32_t)worst + 1));
+	memset(place, 0, sizeof(place));
 	expect_eq(service_begin(&s), 0);
 }
 

@@ -10,9 +10,9 @@
 #define PID_ROUNDS (1u << 20)		/* then the numbers begin again */
 
 void
-family_init(struct family *f, uint32_t cluster, uint32_t clusters)
+family_init(struct family *f, uint32_t cluster, uint32_t clusters, struct member *member)
 {
-	*f = (struct family){.cluster = cluster, .clusters = clusters};
+	*f = (struct family){.cluster = cluster, .clusters = clusters, .member = member};
 }
 
 static bool

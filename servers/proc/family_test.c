@@ -13,6 +13,7 @@
 #define CLUSTERS 5
 #define STEPS 20000
 
+static struct member members[MEMBERS_MAX];
 static struct family family;
 static const struct mail_sender part = {CLUSTER, BADGE_JOB + 1}, far = {1, BADGE_JOB + 1};
 
@@ -25,7 +26,8 @@ who(const struct member *m)
 static struct member *
 begin(void)
 {
-	family_init(&family, CLUSTER, CLUSTERS);
+	memset(members, 0, sizeof(members));
+	family_init(&family, CLUSTER, CLUSTERS, members);
 	return family_add_part(&family, 1);
 }
 
@@ -257,7 +259,8 @@ TEST(children_are_found_by_their_group)
 	struct member *p, *a, *b;
 	struct process_reply got;
 
-	family_init(&family, CLUSTER, CLUSTERS);
+	memset(members, 0, sizeof(members));
+	family_init(&family, CLUSTER, CLUSTERS, members);
 	p = family_add_part(&family, 1);
 	expect(p->group == p->pid && p->session == p->pid);
 	a = family_add(&family, &part, 1);

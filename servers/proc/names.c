@@ -77,7 +77,7 @@ answer(uint32_t client, int error, const struct name_message *m)
 static void
 rouse_all(enum wait_state from)
 {
-	for (uint32_t i = 0; i < service->clients; i++)
+	for (uint32_t i = 0; i < service->used; i++)
 		if (waits[i].state == from)
 			rouse(i, WAIT_TO_ASK);
 }
@@ -403,7 +403,7 @@ take_again(const char *name)
 	static const struct name_message nothing;
 	uint16_t hash = known_hash(name);
 
-	for (uint32_t i = 0; i < service->clients; i++) {
+	for (uint32_t i = 0; i < service->used; i++) {
 		uint32_t state = waits[i].state;
 
 		if (waits[i].hash != hash)
@@ -451,7 +451,7 @@ go_on_opening(void)
 
 	if (result == 0)
 		rouse_all(WAIT_TO_ASK);
-	for (uint32_t i = 0; result != 0 && result != -E_AGAIN && i < service->clients; i++)
+	for (uint32_t i = 0; result != 0 && result != -E_AGAIN && i < service->used; i++)
 		if (waits[i].state == WAIT_TO_ASK)
 			answer(i, result, &nothing);
 }

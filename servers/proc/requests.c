@@ -39,7 +39,7 @@ static struct service service;
 static int32_t *starting;
 static struct brought *brought;		/* of each client */
 static struct agent *agent;
-static struct asked asked;
+static struct asked *asked;
 
 /* --- parsing --- */
 
@@ -112,7 +112,7 @@ end_start(struct member *m)
 	if (m->replaced != 0)
 		khandle_close(m->replaced);
 	m->replaced = 0;
-	for (uint32_t i = 0; i < service.clients; i++)
+	for (uint32_t i = 0; i < service.used; i++)
 		if (starting[i] == m->pid) {
 			starting[i] = -m->pid;
 			service_again(&service, i);
@@ -433,13 +433,13 @@ serve_list(const struct asked *s, struct process_reply *r, char *name)
 	return 0;
 }
 
-/* The next client from `i` on that is that process; service.clients: there is none. */
+/* The next client from `i` on that is that process; service.used: there is none. */
 static uint32_t
 next_client(const struct mail_sender *process, uint32_t i)
 {
 	const struct service_client *c = service.client;
 
-	while (i < service.clients && !(c[i].is_there && c[i].from.badge == process->badge &&
+	while (i < service.used && !(c[i].is_there && c[i].from.badge == process->badge &&
 		c[i].from.cluster == process->cluster))
 		i++;
 	return i;
@@ -451,7 +451,7 @@ wake_parent(const struct member *m, const struct mail_sender *parent,
 	const struct proc_status *what)
 {
 	signals_child(parent, m->pid, what);
-	for (uint32_t i = next_client(parent, 0); i < service.clients;
+	for (uint32_t i = next_client(parent, 0); i < service.used;
 		i = next_client(parent, i + 1))
 		service_again(&service, i);
 }
@@ -577,19 +577,19 @@ request_serve(void *of, uint32_t client, struct service_part request, void *answ
 {
 	struct process_reply r = {0};
 	char name[PROCESS_NAME_MAX] = "";
-	bool is_read = read_request(&asked, client, request);
+	bool is_read = read_request(asked, client, request);
 	uint32_t bytes;
 
 	(void)of;
-	if (is_read && asked.q.op == PROCESS_NAME)
-		return serve_name(&asked, answer);
-	if (is_read && asked.q.op == PROCESS_MEMORY) {
-		bytes = serve_memory(&asked, &r, (char *)answer + sizeof(r));
+	if (is_read && asked->q.op == PROCESS_NAME)
+		return serve_name(asked, answer);
+	if (is_read && asked->q.op == PROCESS_MEMORY) {
+		bytes = serve_memory(asked, &r, (char *)answer + sizeof(r));
 		memcpy(answer, &r, sizeof(r));
 		return (uint32_t)sizeof(r) + bytes;
 	}
-	r.error = is_read ? serve_op(&asked, &r, name) : -E_INVAL;
-	if (is_for_later(&asked, r.error))
+	r.error = is_read ? serve_op(asked, &r, name) : -E_INVAL;
+	if (is_for_later(asked, r.error))
 		return SERVICE_LATER;
 	memcpy(answer, &r, sizeof(r));
 	memcpy((char *)answer + sizeof(r), name, sizeof(name));
@@ -617,7 +617,7 @@ gone(void *of, uint32_t client)
 	brought_drop(&brought[client]);
 	signals_gone(client);
 	names_client_gone(client);
-	if (from->cluster == agent->here.cluster || next_client(from, 0) < service.clients)
+	if (from->cluster == agent->here.cluster || next_client(from, 0) < service.used)
 		return;
 	family_forget_parent(&agent->family, from);
 	child_end_all(agent, from);
@@ -660,23 +660,30 @@ requests_begin(struct agent *a)
 	uint32_t far = CLIENTS_FAR * (a->here.clusters - 1);
 	uint32_t most = CLIENTS_OWN + (far > CLIENTS_FAR_LEAST ? far : CLIENTS_FAR_LEAST);
 	long in = kmailbox_create(PROCESS_PORT), result;
+	struct service_client *client;
 	struct name_wait *waits;
+	struct member *member;
 	uint64_t addr = 0;
 
 	agent = a;
-	family_init(&a->family, a->here.cluster, a->here.clusters);
 	if (in < 0)
 		return (int)in;
-	result = kmem_alloc(SELF, most * (sizeof(struct service_client) + sizeof(*brought) +
-		sizeof(struct name_wait) + sizeof(*starting)), PAGE_READ | PAGE_WRITE, &addr);
+	/* in a small cluster most of it is never touched */
+	result = kmem_alloc(SELF, sizeof(*asked) + MEMBERS_MAX * sizeof(*member) + 8 + most *
+		(sizeof(*client) + sizeof(*brought) + sizeof(*waits) + sizeof(*starting)),
+		PAGE_READ | PAGE_WRITE | PAGE_LAZY, &addr);
 	if (result < 0)
 		return (int)result;
-	brought = (struct brought *)(uintptr_t)(addr + most * sizeof(struct service_client));
-	waits = (struct name_wait *)(void *)(brought + most);
-	starting = (int32_t *)(void *)(waits + most);
+	brought = (struct brought *)(uintptr_t)addr;
+	starting = (int32_t *)(void *)(brought + most);
+	waits = (struct name_wait *)(void *)(starting + most);
+	client = (struct service_client *)(((uintptr_t)(waits + most) + 7) & ~(uintptr_t)7);
+	member = (struct member *)(void *)(client + most);
+	asked = (struct asked *)(void *)(member + MEMBERS_MAX);
+	family_init(&a->family, a->here.cluster, a->here.clusters, member);
 	service = (struct service){.kind = &kind, .serve = request_serve, .gone = gone,
 		.tell = tell_signal, .mail = take_mail, .other = names_have_come,
-		.in = (int)in, .client = (struct service_client *)(uintptr_t)addr, .clients = most,
+		.in = (int)in, .client = client, .clients = most,
 		.own = CLIENTS_OWN, .looks = SERVICE_LOOKS};
 	signals_begin(a, &service);
 	groups_begin(a);

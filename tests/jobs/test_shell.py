@@ -6,6 +6,7 @@ Prints `ok NAME` or `FAIL NAME: why` for each, and `skip` where there is no netw
 """
 
 import os
+import re
 import pty
 import select
 import signal
@@ -65,8 +66,11 @@ def mpi_jobs():
     """MPI jobs are started at the prompt, end as they should, and leave nothing."""
     given = [word for name in MPI_PROGRAMS
              for word in ("--program", os.path.join(ROOT, "build", "riscv64", "tests", name))]
+    have = run([*given, "--timeout", str(2 * PATIENCE_S), MPI_SCRIPT], limit_s=3 * PATIENCE_S)
+    # where main lies in the program is the linker's affair
+    out = re.sub(r"\(0x[0-9a-f]+ of", "(ADDRESS of", have[1])
     with open(MPI_SCRIPT[:-2] + "expected", encoding="utf-8") as f:
-        wants(run([*given, "--timeout", str(2 * PATIENCE_S), MPI_SCRIPT], limit_s=3 * PATIENCE_S), (0, f.read()))
+        wants((have[0], out, have[2]), (0, f.read()))
 
 
 def processes():

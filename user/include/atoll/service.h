@@ -125,7 +125,7 @@ struct service {
 	bool (*other)(void *of, bool is_last);
 	void *of;
 	int in;				/* its mailbox */
-	struct service_client *client;
+	struct service_client *client;	/* zeros at first */
 	uint32_t clients;		/* at most; each cluster has an equal share of them */
 	/* of them, for the own cluster, and the others share the rest; 0: it has a share, too */
 	uint32_t own;
