@@ -181,15 +181,17 @@ ask_once(void)
 	unsigned char *place = channel_place(&ch);
 	struct process_reply r = {0};
 	struct name_message named = {0};
-	uint32_t bytes, op;
+	uint32_t bytes, op, changing;
 	int result;
 
 	bytes = some_request(place);
 	memcpy(&op, place, sizeof(op));
+	/* what is asked about a name stays, so that it does not wait for one */
+	changing = op == PROCESS_NAME ? sizeof(struct process_request) - FIXED : 64;
 	channel_put(&ch, bytes);
 	if (draw(2) == 0)
 		for (int i = 0; i < 64; i++)
-			((volatile unsigned char *)place)[FIXED + draw(64)] =
+			((volatile unsigned char *)place)[FIXED + draw(changing)] =
 				(unsigned char)draw(256);
 	do
 		result = service_receive(&ch, (const struct service_part[2]){{&r, sizeof(r)},
