@@ -180,8 +180,10 @@ $(2)/$(basename $(notdir $(1))): $(U)/$(1).o $(patsubst %,$(U)/%.o,$(foreach r,$
 		$(PROG_OBJ) $(PROG_LIBS)
 	$$(call say,LINK,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(U_LD) $(PROG_LINK) -o $$@ $$(filter %.o $(MPI_REST),$$^) $(PROG_LIBS) $(PROG_SYSTEM_LIBS)
+	$(Q)$(U_LD) $(PROG_LINK) $$(PROG_MORE) -o $$@ $$(filter %.o $(MPI_REST),$$^) $(PROG_LIBS) $(PROG_SYSTEM_LIBS)
 endef
+# these find ranks by names
+$(BIN)/names $(OUT)/tests/mpinames: PROG_MORE := -Wl,-u,transport_names_begin
 # these call what is not implemented, too
 $(OUT)/tests/wrong $(OUT)/tests/outside: $(MPI_REST)
 $(foreach m,$(filter-out tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(BIN))))

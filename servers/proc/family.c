@@ -10,9 +10,11 @@
 #define PID_ROUNDS (1u << 20)		/* then the numbers begin again */
 
 void
-family_init(struct family *f, uint32_t cluster, uint32_t clusters, struct member *member)
+family_init(struct family *f, uint32_t cluster, uint32_t clusters, struct member *member,
+	uint32_t most)
 {
-	*f = (struct family){.cluster = cluster, .clusters = clusters, .member = member};
+	*f = (struct family){.cluster = cluster, .clusters = clusters, .member = member,
+		.most = most};
 }
 
 static bool
@@ -51,9 +53,9 @@ family_enter(struct family *f, uint32_t job)
 {
 	struct member *m = f->member;
 
-	while (m < f->member + MEMBERS_MAX && m->state != MEMBER_FREE)
+	while (m < f->member + f->most && m->state != MEMBER_FREE)
 		m++;
-	if (m == f->member + MEMBERS_MAX)
+	if (m == f->member + f->most)
 		return NULL;
 	if (m == f->member + f->used)
 		f->used++;

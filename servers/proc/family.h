@@ -52,11 +52,13 @@ struct family {
 	uint32_t cluster, clusters;
 	uint32_t made;			/* pids given so far */
 	uint32_t used;			/* places below it have been used */
-	struct member *member;		/* MEMBERS_MAX */
+	struct member *member;
+	uint32_t most;			/* of them: MEMBERS_MAX, or fewer in a small cluster */
 };
 
-/* `member` are MEMBERS_MAX places, zeros. */
-void family_init(struct family *f, uint32_t cluster, uint32_t clusters, struct member *member);
+/* `member` are `most` places, zeros. */
+void family_init(struct family *f, uint32_t cluster, uint32_t clusters, struct member *member,
+	uint32_t most);
 
 /*
  * A new member, that runs, with a pid and a badge of its own; NULL: there are too many. Its root is

@@ -27,7 +27,7 @@ static struct member *
 begin(void)
 {
 	memset(members, 0, sizeof(members));
-	family_init(&family, CLUSTER, CLUSTERS, members);
+	family_init(&family, CLUSTER, CLUSTERS, members, MEMBERS_MAX);
 	return family_add_part(&family, 1);
 }
 
@@ -260,7 +260,7 @@ TEST(children_are_found_by_their_group)
 	struct process_reply got;
 
 	memset(members, 0, sizeof(members));
-	family_init(&family, CLUSTER, CLUSTERS, members);
+	family_init(&family, CLUSTER, CLUSTERS, members, MEMBERS_MAX);
 	p = family_add_part(&family, 1);
 	expect(p->group == p->pid && p->session == p->pid);
 	a = family_add(&family, &part, 1);

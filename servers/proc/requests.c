@@ -15,6 +15,10 @@
 #include <servers/proc/shared.h>
 #include <servers/proc/signals.h>
 
+/* such a cluster has fewer processes than others may have */
+#define SMALL_CLUSTER (4 * 1024 * 1024)
+#define MEMBERS_SMALL 24
+#define CLIENTS_OWN_SMALL 12
 #define CLIENTS_OWN 32			/* of the own cluster */
 #define CLIENTS_FAR 2			/* of each other one, or an equal share of: */
 #define CLIENTS_FAR_LEAST 36
@@ -658,7 +662,10 @@ requests_begin(struct agent *a)
 	static const struct service_kind kind = {.magic = PROCESS_MAGIC,
 		.message = PROCESS_MESSAGE, .port = PROCESS_PORT, .pages = PROCESS_PAGES};
 	uint32_t far = CLIENTS_FAR * (a->here.clusters - 1);
-	uint32_t most = CLIENTS_OWN + (far > CLIENTS_FAR_LEAST ? far : CLIENTS_FAR_LEAST);
+	bool is_small = part_share_of_memory(1, a->here.page_bytes) < SMALL_CLUSTER;
+	uint32_t own = is_small ? CLIENTS_OWN_SMALL : CLIENTS_OWN;
+	uint32_t members = is_small ? MEMBERS_SMALL : MEMBERS_MAX;
+	uint32_t most = own + (far > CLIENTS_FAR_LEAST || is_small ? far : CLIENTS_FAR_LEAST);
 	long in = kmailbox_create(PROCESS_PORT), result;
 	struct service_client *client;
 	struct name_wait *waits;
@@ -668,10 +675,9 @@ requests_begin(struct agent *a)
 	agent = a;
 	if (in < 0)
 		return (int)in;
-	/* in a small cluster most of it is never touched */
-	result = kmem_alloc(SELF, sizeof(*asked) + MEMBERS_MAX * sizeof(*member) + 8 + most *
+	result = kmem_alloc(SELF, sizeof(*asked) + members * sizeof(*member) + 8 + most *
 		(sizeof(*client) + sizeof(*brought) + sizeof(*waits) + sizeof(*starting)),
-		PAGE_READ | PAGE_WRITE | PAGE_LAZY, &addr);
+		PAGE_READ | PAGE_WRITE, &addr);
 	if (result < 0)
 		return (int)result;
 	brought = (struct brought *)(uintptr_t)addr;
@@ -679,12 +685,12 @@ requests_begin(struct agent *a)
 	waits = (struct name_wait *)(void *)(starting + most);
 	client = (struct service_client *)(((uintptr_t)(waits + most) + 7) & ~(uintptr_t)7);
 	member = (struct member *)(void *)(client + most);
-	asked = (struct asked *)(void *)(member + MEMBERS_MAX);
-	family_init(&a->family, a->here.cluster, a->here.clusters, member);
+	asked = (struct asked *)(void *)(member + members);
+	family_init(&a->family, a->here.cluster, a->here.clusters, member, members);
 	service = (struct service){.kind = &kind, .serve = request_serve, .gone = gone,
 		.tell = tell_signal, .mail = take_mail, .other = names_have_come,
 		.in = (int)in, .client = client, .clients = most,
-		.own = CLIENTS_OWN, .looks = SERVICE_LOOKS};
+		.own = own, .looks = SERVICE_LOOKS};
 	signals_begin(a, &service);
 	groups_begin(a);
 	names_begin(a, &service, waits);

@@ -320,19 +320,19 @@ io_uname(const struct handler_event *c)
 static __attribute__((noinline)) uint64_t
 time_began(unsigned long clock)
 {
-	static uint64_t known = FOREVER;
+	static uint64_t known;		/* and 1; 0: not yet */
 	uint64_t began = __atomic_load_n(&known, __ATOMIC_RELAXED);
 	struct file f;
 
 	if (clock > CLOCK_LAST || (CLOCKS_OF_HOST >> clock & 1) == 0)
 		return 0;
-	if (began != FOREVER)
-		return began;
+	if (began != 0)
+		return began - 1;
 	files_lock();
 	began = file_open(FRAME_INPUT, &f) == 0 && f.bytes >= sizeof(struct frame_input) ?
 		frame_began(f.data) : 0;
 	files_unlock();
-	__atomic_store_n(&known, began, __ATOMIC_RELAXED);
+	__atomic_store_n(&known, began + 1, __ATOMIC_RELAXED);
 	return began;
 }
 

@@ -102,7 +102,7 @@ struct ended {
 	struct lock lock;
 	uint32_t count;
 	uint32_t alive;		/* made and not joined */
-	int32_t tid[PERSONALITY_THREADS_MAX];
+	int32_t *tid;		/* memory that is there from the first that is made on */
 };
 
 static struct ended ended;
@@ -233,6 +233,18 @@ make_stacks(void)
 	return 0;
 }
 
+/* Room to note the ends of all: most processes have one thread. */
+static long
+make_notes(void)
+{
+	uint64_t addr = (uint64_t)ended.tid;
+	long result = addr != 0 ? 0 : kmem_alloc(SELF, PERSONALITY_THREADS_MAX *
+		sizeof(*ended.tid), PAGE_READ | PAGE_WRITE, &addr);
+
+	ended.tid = (int32_t *)addr;
+	return result;
+}
+
 static long
 create(const struct context *start)
 {
@@ -240,7 +252,9 @@ create(const struct context *start)
 
 	lock_take(&ended.lock);
 	join_ended();
-	result = make_stacks();
+	result = make_notes();
+	if (result == 0)
+		result = make_stacks();
 	if (result == 0)
 		result = kthread_create(start, ANY_CORE);
 	if (result >= 0)

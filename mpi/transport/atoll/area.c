@@ -37,7 +37,8 @@ far_bytes(const struct startup *s)
 	uint32_t flags;
 
 	return s->ranks <= s->local_ranks ? 0 : round_up(s->ranks * sizeof(uint32_t)) +
-		(transport_names_are_used(&flags) ? sizeof(struct finder) : 0);
+		(transport_names_are_used != NULL && transport_names_are_used(&flags) ?
+		sizeof(struct finder) : 0);
 }
 
 /* A single rank without a system below it brings its own area. */
@@ -81,7 +82,7 @@ transport_area_init(struct transport *t)
 	t->sleepers = (struct sleepers *)(void *)(t->sync + 1);
 	t->mailboxes = (uint32_t *)(void *)(t->sleepers + 1);
 	if (t->startup != NULL && t->startup->ranks > t->local_ranks &&
-		transport_names_are_used(&t->finder_flags))
+		transport_names_are_used != NULL && transport_names_are_used(&t->finder_flags))
 		t->finder = (struct finder *)(void *)((char *)t->mailboxes +
 			round_up(t->startup->ranks * sizeof(uint32_t)));
 	t->inbox = (struct inbox_reader){.box = transport_inbox(t, t->local_rank),

@@ -6,6 +6,7 @@
  * output portal belongs to one rank, which keeps the last few open. Kernel calls are made only when
  * the event page says that there is something to read.
  */
+#include <stdlib.h>
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
 #include <abi/layout.h>
@@ -49,7 +50,10 @@ transport_far_init(struct mpi_rank *self)
 	if (t->mailbox < 0 || t->portal < 0)
 		return MPI_ERR_INTERN;
 	transport_far_listen(t);
-	transport_names_begin(self, (uint32_t)port);
+	if (transport_names_begin != NULL)
+		transport_names_begin(self, (uint32_t)port);
+	else if (getenv("ATOLL_MPI_NAMES") != NULL)
+		mpi_die(self, 1, "--mpi-names: link the program with -u transport_names_begin");
 	return MPI_SUCCESS;
 }
 
@@ -73,7 +77,19 @@ transport_far_exit(struct mpi_rank *self)
 			khandle_close(t->kept[i].handle);
 	khandle_close(t->mailbox);
 	khandle_close(t->portal);
-	transport_names_end(t);
+	if (transport_names_end != NULL)
+		transport_names_end(t);
+}
+
+struct name_place
+transport_place(struct mpi_rank *self, uint32_t peer)
+{
+	struct transport *t = self->transport;
+	const struct placement *at = &t->placement[peer];
+	const struct job_part *parts = (const struct job_part *)(uintptr_t)t->startup->parts;
+
+	return t->finder != NULL ? transport_names_place(self, peer) :
+		(struct name_place){at->cluster, parts[at->cluster].base_port + at->local_rank};
 }
 
 bool

@@ -120,15 +120,10 @@ find_peer(struct mpi_rank *self, uint32_t peer)
 }
 
 struct name_place
-transport_place(struct mpi_rank *self, uint32_t peer)
+transport_names_place(struct mpi_rank *self, uint32_t peer)
 {
 	struct transport *t = self->transport;
-	const struct placement *at = &t->placement[peer];
-	const struct job_part *parts = (const struct job_part *)(uintptr_t)t->startup->parts;
 
-	if (t->finder == NULL)
-		return (struct name_place){at->cluster, parts[at->cluster].base_port +
-			at->local_rank};
 	/* port 0 is no rank's */
 	if (t->places[peer].port == 0)
 		t->places[peer] = find_peer(self, peer);

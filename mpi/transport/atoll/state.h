@@ -148,9 +148,15 @@ bool transport_take_off(const struct transport *t, struct inbox *box);
  * Does the user want ranks to find each other by names, and with which flags? Link the own name to
  * a port, and end; the place of a peer. What fails ends the job.
  */
-bool transport_names_are_used(uint32_t *flags);
-void transport_names_begin(struct mpi_rank *self, uint32_t port);
-void transport_names_end(struct transport *t);
+/*
+ * Weak: only programs that are linked with `-u transport_names_begin` have these, and can find
+ * ranks by names. They are 8 KB.
+ */
+bool transport_names_are_used(uint32_t *flags) __attribute__((weak));
+void transport_names_begin(struct mpi_rank *self, uint32_t port) __attribute__((weak));
+void transport_names_end(struct transport *t) __attribute__((weak));
+struct name_place transport_names_place(struct mpi_rank *self, uint32_t peer)
+	__attribute__((weak));
 struct name_place transport_place(struct mpi_rank *self, uint32_t peer);
 
 /* The inbox of a rank of this cluster. */
