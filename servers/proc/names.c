@@ -291,17 +291,25 @@ far_ask(uint32_t client, uint32_t cluster, bool is_sent)
 		kevent_bind(EVENT_CLUSTER, (int)cluster, BIT_DEATH);
 }
 
+/* Memory for answers, if there is any. */
+static void
+far_make_room(void)
+{
+	uint64_t addr;
+
+	if (far.answer == NULL && kmem_alloc(SELF, agent->here.clusters * sizeof(*far.answer),
+		PAGE_READ | PAGE_WRITE, &addr) == 0)
+		far.answer = (struct proc_message *)(uintptr_t)addr;
+}
+
 /* Another daemon is to hear the port of a name of this cluster. */
 static void
 far_answer(uint32_t cluster, const char *name)
 {
 	const struct local_name *l = local_find(name);
 	bool is_there = l != NULL && l->state == LOCAL_LINKED;
-	uint64_t addr;
 
-	if (far.answer == NULL && kmem_alloc(SELF, agent->here.clusters * sizeof(*far.answer),
-		PAGE_READ | PAGE_WRITE, &addr) == 0)
-		far.answer = (struct proc_message *)(uintptr_t)addr;
+	far_make_room();
 	if (far.answer == NULL || cluster >= agent->here.clusters)
 		return;
 	far.answer[cluster] = (struct proc_message){.magic = PROC_MAGIC, .op = PROC_NAME_TOLD,
@@ -617,6 +625,7 @@ serve_op(uint32_t client, const struct name_message *q, struct name_message *r, 
 
 	if (result != 0)
 		return result;
+	far_make_room();
 	switch (q->op) {
 	case NAME_LINK:
 	case NAME_LOOKUP:

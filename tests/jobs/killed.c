@@ -218,8 +218,8 @@ kill_one(int fd, uint32_t what, long ns)
 	expect(pipe2(ready, O_CLOEXEC), 0, "a pipe");
 	pid = fork();
 	if (pid == 0) {
-		write(ready[1], "x", 1);
 		write(fd, "y", 1);
+		write(ready[1], "x", 1);
 		activities[what]();
 	}
 	close(ready[1]);
