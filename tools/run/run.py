@@ -29,7 +29,8 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
                        how ranks of several clusters find each other: by the tables of the job
                        (table), or at the first message by names that they have linked: from the
                        name daemon of their cluster (daemon), in two steps by the daemon of the
-                       other cluster, or with the question forwarded to that
+                       other cluster, or with the question forwarded to that; of programs
+                       that are linked with -u transport_names_begin
   --mpi-counts         ranks say what their sends cost: messages and kernel calls
   --memory             what a job takes of each cluster's memory, and what was left
   --limit KIND=N,...   the most that the job may have in each cluster: memory (as 64M, beside its
