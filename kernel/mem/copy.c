@@ -116,10 +116,7 @@ step_next(struct kcall_args *args, const struct copied *m)
 	return args->a[2] > 0 ? -E_AGAIN : 0;
 }
 
-/*
- * The pages, to which the caller cannot write any more, are both processes' from now on. The first
- * of a table may make that.
- */
+/* The pages, to which the caller cannot write any more, are both processes' from now on. */
 static int
 copy_step(struct cluster *c, const struct copied *m)
 {
@@ -128,8 +125,7 @@ copy_step(struct cluster *c, const struct copied *m)
 
 	n = frames_get(&c->frames, m->paddr, pages);
 	if (n == pages)
-		e = pages == 1 ? hal_map(&m->to->space, m->at, m->paddr[0], 1, prot) :
-			hal_map_list(&m->to->space, m->at, m->paddr, pages, prot);
+		e = hal_map_list(&m->to->space, m->at, m->paddr, pages, prot);
 	while (e != 0 && n > 0)
 		frame_put(&c->frames, frame_at(&c->frames, m->paddr[--n]), &c->sweeps, NULL);
 	return e;

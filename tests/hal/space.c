@@ -302,8 +302,9 @@ a_list_of_pages_is_mapped(struct testbed *bed)
 {
 	struct space_test t;
 	struct hal_space *s = &bed->space;
+	uint64_t list[3], found[1];
 	uintptr_t second;
-	uint64_t list[3];
+	int prot;
 
 	begin(bed, &t);
 	second = t.at + HAL_PAGE_BYTES;
@@ -320,6 +321,13 @@ a_list_of_pages_is_mapped(struct testbed *bed)
 	expect(bed, hal_protect(s, second, 3, PAGE_READ | PAGE_EXEC) == -E_ACCES);
 	expect(bed, hal_protect(s, second, 3, PROT_RW) == 0);
 	expect(bed, hal_unmap(s, t.at, 4) == 0);
+	/* where no table is, and from one table into the next */
+	second = t.at + HAL_LARGE_BYTES - HAL_PAGE_BYTES;
+	expect(bed, hal_map_list(s, second, list, 3, PROT_RW) == 0);
+	for (int i = 0; i < 3; i++)
+		expect(bed, hal_query_run(s, second + i * HAL_PAGE_BYTES, 1, 0, found, &prot) ==
+			1 && found[0] == list[i]);
+	expect(bed, hal_unmap(s, second, 3) == 0);
 	end(&t);
 }
 

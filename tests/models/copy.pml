@@ -17,7 +17,7 @@
  * proves: kernel/mem/demand.c show_serve dc85d0f9266e
  * proves: kernel/mem/demand.c replace 55314e729a40
  * proves: kernel/mem/demand.c bring faa2c5ad3326
- * proves: kernel/mem/copy.c copy_step 0d06e94a628c
+ * proves: kernel/mem/copy.c copy_step d23c4e5b959e
  * proves: kernel/mem/frame.c frames_get 37525724d59a
  * proves: kernel/mem/copy.c take_write cc45662f643b
  * proves: kernel/mem/copy.c copy_serve bf95d4819f3d

@@ -6,6 +6,7 @@
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
+#include <hal/each.h>
 #include "cpu.h"
 
 uint64_t
@@ -600,8 +601,9 @@ hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t 
 
 	if (addr < s->first || count * HAL_PAGE_BYTES > s->limit - addr)
 		return -E_INVAL;
+	/* not all in one table that is there */
 	if (entry == NULL || pte_index(addr, 0) + count > PTE_ENTRIES)
-		return -E_NOMEM;
+		return map_each(s, addr, paddr, count, prot);
 	while (n < count && (entry[n] & PTE_V) == 0)
 		n++;
 	if (n < count)

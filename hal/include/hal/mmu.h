@@ -103,8 +103,8 @@ int hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot);
  * in *prot the rights that one of them has. How many; it may be fewer, but 0 only if no small page
  * is at addr.
  *
- * hal_map_list is hal_map of small pages that lie anywhere; where a table is missing it may be
- * -E_NOMEM. Both may work page by page (hal/each.h).
+ * hal_map_list is hal_map of small pages that lie anywhere. Both may work page by page
+ * (hal/each.h).
  */
 size_t hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint64_t *paddr,
 	int *prot);
