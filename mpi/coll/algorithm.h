@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an algorithm of a collective is. One that sends messages is added to coll/<collective>.c,
- * one in shared memory to the file of its mechanism, coll/<mechanism>_coll.c. It is
+ * What an algorithm of a collective is. One that sends messages is added to coll/tree.c or
+ * coll/<collective>.c, one in shared memory to the file of its mechanism,
+ * coll/<mechanism>_coll.c. It is
  *
  *	const struct algorithm mpi_algorithm_<collective>_<algorithm> = {...};
  *
@@ -14,13 +15,17 @@
 
 #include <mpi/coll/coll.h>
 
-/* A collective whose parts in place are resolved. */
+/*
+ * A collective whose parts in place are resolved, for those that take part in the schedule: `in` is
+ * what this rank gives, `out` where its result goes; they are the same memory or do not overlap.
+ */
 struct work {
 	const struct collective *k;
-	struct span out;		/* operands; of a broadcast: the data */
+	/* operands; of a broadcast: the data; of a reduction to a root significant only there */
+	struct span out;
 	/* reductions: the own operand; with scan it lies in `out` already */
 	struct span in;
-	const MPI_Count *counts;	/* reduce-scatter: elements of each rank */
+	const MPI_Count *counts;	/* reduce-scatter: elements of `in` that go to each rank */
 	/* blocks; the own one of an allgather lies in its place already */
 	const struct side *give;
 	const struct side *get;
@@ -48,7 +53,15 @@ struct algorithm {
 	bool central_fast;
 };
 
-/* Operands that may be cut in blocks, which are combined in any order? */
+/* What algorithms ask for: equal blocks, one after the other, on both sides; */
+bool mpi_work_is_even(const struct sched *s, const struct work *w);
+
+/* operands that may be cut in blocks, which are combined in any order; */
 bool mpi_work_may_be_cut(const struct sched *s, const struct work *w);
+
+/* an operation that commutes. */
+bool mpi_work_commutes(const struct sched *s, const struct work *w);
+
+#include <mpi_coll_algorithms.h>
 
 #endif

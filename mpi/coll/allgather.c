@@ -11,9 +11,10 @@
  * Cost: (n - 1) (a + m b).
  */
 
-void
-mpi_allgather_ring(struct sched *s, const struct side *all)
+static void
+allgather_ring(struct sched *s, const struct work *w)
 {
+	const struct side *all = w->get;
 	int n = s->size;
 
 	for (int i = 0; i < n - 1; i++) {
@@ -24,13 +25,7 @@ mpi_allgather_ring(struct sched *s, const struct side *all)
 	}
 }
 
-static void
-allgather_ring_write(struct sched *s, const struct work *w)
-{
-	mpi_allgather_ring(s, w->get);
-}
-
-const struct algorithm mpi_algorithm_allgather_ring = {.write = allgather_ring_write};
+const struct algorithm mpi_algorithm_allgather_ring = {.write = allgather_ring};
 
 /* --- Bruck ---
  *
@@ -41,11 +36,12 @@ const struct algorithm mpi_algorithm_allgather_ring = {.write = allgather_ring_w
  * Cost: ceil(log2 n) a + (n - 1) m b, and a copy.
  */
 
-void
-mpi_allgather_bruck(struct sched *s, struct span all)
+static void
+allgather_bruck(struct sched *s, const struct work *w)
 {
 	int n = s->size;
-	MPI_Count block = all.count / n;
+	struct span all = side_whole(w->get, n);
+	MPI_Count block = w->get->count;
 	struct span turned = mpi_sched_room(s, all.count, all.type);
 
 	mpi_sched_copy(s, span_slice(turned, 0, block), span_slice(all, s->rank * block, block));
@@ -65,21 +61,8 @@ mpi_allgather_bruck(struct sched *s, struct span all)
 	mpi_sched_round(s);
 }
 
-static bool
-allgather_bruck_fits(const struct sched *s, const struct work *w)
-{
-	(void)s;
-	return w->even;
-}
-
-static void
-allgather_bruck_write(struct sched *s, const struct work *w)
-{
-	mpi_allgather_bruck(s, side_whole(w->get, s->size));
-}
-
 const struct algorithm mpi_algorithm_allgather_bruck =
-	{.fits = allgather_bruck_fits, .write = allgather_bruck_write};
+	{.fits = mpi_work_is_even, .write = allgather_bruck};
 
 /* --- recursive doubling ---
  *
@@ -89,11 +72,16 @@ const struct algorithm mpi_algorithm_allgather_bruck =
  * Cost: log2 n a + (n - 1) m b.
  */
 
-void
-mpi_allgather_doubling(struct sched *s, struct span all)
+static void
+allgather_doubling(struct sched *s, const struct work *w)
 {
-	MPI_Count block = all.count / s->size;
+	struct span all = side_whole(w->get, s->size);
+	MPI_Count block = w->get->count;
 
+	if ((s->size & (s->size - 1)) != 0) {
+		allgather_bruck(s, w);
+		return;
+	}
 	for (int n = 1; n < s->size; n *= 2) {
 		int mine = s->rank & ~(n - 1), theirs = mine ^ n;
 
@@ -103,23 +91,5 @@ mpi_allgather_doubling(struct sched *s, struct span all)
 	}
 }
 
-static bool
-allgather_doubling_fits(const struct sched *s, const struct work *w)
-{
-	(void)s;
-	return w->even;
-}
-
-static void
-allgather_doubling_write(struct sched *s, const struct work *w)
-{
-	struct span all = side_whole(w->get, s->size);
-
-	if ((s->size & (s->size - 1)) == 0)
-		mpi_allgather_doubling(s, all);
-	else
-		mpi_allgather_bruck(s, all);
-}
-
-const struct algorithm mpi_algorithm_allgather_doubling = {.fits = allgather_doubling_fits,
-	.write = allgather_doubling_write};
+const struct algorithm mpi_algorithm_allgather_doubling = {.fits = mpi_work_is_even,
+	.write = allgather_doubling};

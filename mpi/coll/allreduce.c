@@ -79,9 +79,10 @@ stand_aside(struct sched *s, struct span out, struct span in)
 	mpi_sched_round(s);
 }
 
-void
-mpi_allreduce_doubling(struct sched *s, struct span out, struct span in)
+static void
+allreduce_doubling(struct sched *s, const struct work *w)
 {
+	struct span out = w->out, in = w->in;
 	int count = 1, folded, position;
 	struct places p;
 
@@ -111,13 +112,7 @@ mpi_allreduce_doubling(struct sched *s, struct span out, struct span in)
 	mpi_sched_round(s);
 }
 
-static void
-allreduce_doubling_write(struct sched *s, const struct work *w)
-{
-	mpi_allreduce_doubling(s, w->out, w->in);
-}
-
-const struct algorithm mpi_algorithm_allreduce_doubling = {.write = allreduce_doubling_write};
+const struct algorithm mpi_algorithm_allreduce_doubling = {.write = allreduce_doubling};
 
 /* --- ring ---
  *
@@ -139,12 +134,15 @@ block_of(const struct sched *s, struct span all, int i)
 	return span_slice(all, begin, end - begin);
 }
 
-void
-mpi_allreduce_ring(struct sched *s, struct span out)
+static void
+allreduce_ring(struct sched *s, const struct work *w)
 {
+	struct span out = w->out;
 	int n = s->size, next = (s->rank + 1) % n, previous = (s->rank - 1 + n) % n;
 	struct span theirs = mpi_sched_room(s, (out.count + n - 1) / n, out.type);
 
+	mpi_sched_copy(s, out, w->in);
+	mpi_sched_round(s);
 	for (int i = 0; i < n - 1; i++) {
 		struct span mine = block_of(s, out, s->rank - i - 1),
 			got = span_slice(theirs, 0, mine.count);
@@ -161,19 +159,5 @@ mpi_allreduce_ring(struct sched *s, struct span out)
 	}
 }
 
-static bool
-allreduce_ring_fits(const struct sched *s, const struct work *w)
-{
-	return mpi_work_may_be_cut(s, w);
-}
-
-static void
-allreduce_ring_write(struct sched *s, const struct work *w)
-{
-	mpi_sched_copy(s, w->out, w->in);
-	mpi_sched_round(s);
-	mpi_allreduce_ring(s, w->out);
-}
-
 const struct algorithm mpi_algorithm_allreduce_ring =
-	{.fits = allreduce_ring_fits, .write = allreduce_ring_write};
+	{.fits = mpi_work_may_be_cut, .write = allreduce_ring};

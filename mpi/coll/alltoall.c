@@ -14,9 +14,10 @@
 
 #define AT_ONCE 16
 
-void
-mpi_alltoall_pairwise(struct sched *s, const struct side *out, const struct side *in)
+static void
+alltoall_pairwise(struct sched *s, const struct work *w)
 {
+	const struct side *out = w->give, *in = w->get;
 	int n = s->size;
 
 	for (int i = 1; i < n; i++) {
@@ -31,13 +32,7 @@ mpi_alltoall_pairwise(struct sched *s, const struct side *out, const struct side
 	mpi_sched_round(s);
 }
 
-static void
-alltoall_pairwise_write(struct sched *s, const struct work *w)
-{
-	mpi_alltoall_pairwise(s, w->give, w->get);
-}
-
-const struct algorithm mpi_algorithm_alltoall_pairwise = {.write = alltoall_pairwise_write};
+const struct algorithm mpi_algorithm_alltoall_pairwise = {.write = alltoall_pairwise};
 
 /* --- Bruck ---
  *
@@ -75,9 +70,10 @@ bruck_step(struct sched *s, char *blocks, char *packed[2], int bit, size_t block
 	mpi_sched_round(s);
 }
 
-void
-mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *in)
+static void
+alltoall_bruck(struct sched *s, const struct work *w)
 {
+	const struct side *out = w->give, *in = w->get;
 	int n = s->size;
 	size_t block = span_size(side_block(in, 0));
 	char *blocks = mpi_sched_scratch(s, (size_t)n * block);
@@ -95,18 +91,5 @@ mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *i
 	mpi_sched_round(s);
 }
 
-static bool
-alltoall_bruck_fits(const struct sched *s, const struct work *w)
-{
-	(void)s;
-	return w->even;
-}
-
-static void
-alltoall_bruck_write(struct sched *s, const struct work *w)
-{
-	mpi_alltoall_bruck(s, w->give, w->get);
-}
-
 const struct algorithm mpi_algorithm_alltoall_bruck =
-	{.fits = alltoall_bruck_fits, .write = alltoall_bruck_write};
+	{.fits = mpi_work_is_even, .write = alltoall_bruck};

@@ -6,9 +6,10 @@
  */
 #include <mpi/coll/algorithm.h>
 
-void
-mpi_barrier_dissemination(struct sched *s)
+static void
+barrier_dissemination(struct sched *s, const struct work *w)
 {
+	(void)w;
 	for (int distance = 1; distance < s->size; distance *= 2) {
 		mpi_sched_recv(s, span_bytes(NULL, 0), (s->rank - distance + s->size) % s->size);
 		mpi_sched_send(s, span_bytes(NULL, 0), (s->rank + distance) % s->size);
@@ -16,11 +17,4 @@ mpi_barrier_dissemination(struct sched *s)
 	}
 }
 
-static void
-barrier_dissemination_write(struct sched *s, const struct work *w)
-{
-	(void)w;
-	mpi_barrier_dissemination(s);
-}
-
-const struct algorithm mpi_algorithm_barrier_dissemination = {.write = barrier_dissemination_write};
+const struct algorithm mpi_algorithm_barrier_dissemination = {.write = barrier_dissemination};

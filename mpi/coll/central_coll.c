@@ -199,21 +199,21 @@ static int
 between_clusters(struct round *r)
 {
 	struct sched *s = mpi_sched_new(r->self, r->c);
-	int root = mpi_locality_cluster(r->self, r->c, r->k->root);
-	struct span table;
+	struct work w = {.root = mpi_locality_cluster(r->self, r->c, r->k->root)};
 
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
 	mpi_sched_among(s, r->v->leaders, r->v->clusters, r->v->cluster);
-	table = r->k->kind >= COLL_REDUCE ? elements(r, locality_result(r->v), r->k->recv.count)
+	w.out = w.in = r->k->kind >= COLL_REDUCE
+		? elements(r, locality_result(r->v), r->k->recv.count)
 		: span_bytes(locality_result(r->v), r->bytes);
 	if (r->k->kind >= COLL_REDUCE)
 		s->op = mpi_op_bind(r->self, r->k->op, r->k->recv.datatype);
 	switch (r->k->kind) {
-	case COLL_BCAST: mpi_bcast_binomial(s, table, root); break;
-	case COLL_REDUCE: mpi_reduce_binomial(s, table, table, root); break;
-	case COLL_ALLREDUCE: mpi_allreduce_doubling(s, table, table); break;
-	default: mpi_barrier_dissemination(s); break;
+	case COLL_BCAST: mpi_algorithm_bcast_binomial.write(s, &w); break;
+	case COLL_REDUCE: mpi_algorithm_reduce_binomial.write(s, &w); break;
+	case COLL_ALLREDUCE: mpi_algorithm_allreduce_doubling.write(s, &w); break;
+	default: mpi_algorithm_barrier_dissemination.write(s, &w); break;
 	}
 	return mpi_sched_run(s);
 }

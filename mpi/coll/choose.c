@@ -319,7 +319,21 @@ mpi_choose_write_part(struct sched *s, const struct work *w, bool near)
 }
 
 bool
+mpi_work_is_even(const struct sched *s, const struct work *w)
+{
+	(void)s;
+	return w->even;
+}
+
+bool
 mpi_work_may_be_cut(const struct sched *s, const struct work *w)
 {
 	return s->op.own == NULL && w->out.count >= s->size;
+}
+
+bool
+mpi_work_commutes(const struct sched *s, const struct work *w)
+{
+	(void)w;
+	return mpi_operation_commutes(&s->op);
 }

@@ -7,17 +7,19 @@
 #include <mpi/coll/clusters.h>
 
 bool
-mpi_clusters_fit(const struct sched *s)
+mpi_clusters_fit(const struct sched *s, const struct work *w)
 {
 	const struct locality *v = s->c->locality;
 
+	(void)w;
 	return s->size == s->c->size && v != NULL && v->clusters > 1 && v->largest > 1;
 }
 
 bool
-mpi_clusters_are_in_order(const struct sched *s)
+mpi_clusters_fit_in_order(const struct sched *s, const struct work *w)
 {
-	return s->c->locality->consecutive || mpi_operation_commutes(&s->op);
+	return mpi_clusters_fit(s, w) &&
+		(s->c->locality->consecutive || mpi_operation_commutes(&s->op));
 }
 
 void
@@ -113,11 +115,11 @@ ends_run(const struct sched *s, int rank)
 }
 
 bool
-mpi_clusters_have_runs(const struct sched *s)
+mpi_clusters_fit_in_runs(const struct sched *s, const struct work *w)
 {
 	bool some = false;
 
-	for (int i = 0; mpi_clusters_fit(s) && !some && i < s->c->size; i++)
+	for (int i = 0; mpi_clusters_fit(s, w) && !some && i < s->c->size; i++)
 		some = !ends_run(s, i);
 	return some;
 }
@@ -156,52 +158,16 @@ mpi_clusters_between_runs(struct sched *s)
 	mpi_sched_among(s, map, runs, own);
 }
 
-static void
-part(struct sched *s, enum coll_kind kind, struct work w, bool near)
+void
+mpi_clusters_part(struct sched *s, enum coll_kind kind, const struct work *w, bool near)
 {
 	struct collective k = {.kind = kind};
+	struct work part = *w;
 
-	w.k = &k;
+	part.k = &k;
 	if (s->rank >= 0 && s->size > 1)
-		mpi_choose_write_part(s, &w, near);
-}
-
-void
-mpi_clusters_bcast(struct sched *s, struct span data, int root, bool near)
-{
-	part(s, COLL_BCAST, (struct work){.out = data, .root = root}, near);
-}
-
-void
-mpi_clusters_reduce(struct sched *s, const struct work *w, bool near)
-{
-	if (s->size > 1)
-		part(s, COLL_REDUCE, *w, near);
-	else if (s->rank >= 0)
+		mpi_choose_write_part(s, &part, near);
+	else if (s->rank >= 0 && kind == COLL_REDUCE)
 		mpi_sched_copy(s, w->out, w->in);
 	mpi_sched_round(s);
-}
-
-void
-mpi_clusters_allreduce(struct sched *s, struct span out, bool near)
-{
-	part(s, COLL_ALLREDUCE, (struct work){.out = out, .in = out}, near);
-}
-
-void
-mpi_clusters_reduce_scatter(struct sched *s, const struct work *w)
-{
-	part(s, COLL_REDUCE_SCATTER, *w, false);
-}
-
-void
-mpi_clusters_scan(struct sched *s, struct span out)
-{
-	part(s, COLL_SCAN, (struct work){.out = out}, true);
-}
-
-void
-mpi_clusters_exscan(struct sched *s, const struct work *w)
-{
-	part(s, COLL_EXSCAN, *w, false);
 }

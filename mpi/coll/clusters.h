@@ -9,14 +9,13 @@
 #include <mpi/coll/algorithm.h>
 #include <mpi/coll/locality.h>
 
-/* Are there two tiers? */
-bool mpi_clusters_fit(const struct sched *s);
-
 /*
- * Do operands of clusters, combined in their order, lie in the order of the ranks, or does that not
- * matter?
+ * What algorithms ask for: that there are two tiers; that operands of clusters, combined in their
+ * order, lie in the order of the ranks, or that this does not matter; and that there are runs.
  */
-bool mpi_clusters_are_in_order(const struct sched *s);
+bool mpi_clusters_fit(const struct sched *s, const struct work *w);
+bool mpi_clusters_fit_in_order(const struct sched *s, const struct work *w);
+bool mpi_clusters_fit_in_runs(const struct sched *s, const struct work *w);
 
 /* From now on: those of the own cluster; those that speak for the clusters. */
 void mpi_clusters_inside(struct sched *s);
@@ -56,10 +55,7 @@ struct span mpi_clusters_whole(const struct side *side, int n, size_t block);
  * Runs: ranks that follow one another and are in one cluster; with consecutive clusters, these.
  * What must stay in the order of the ranks is done inside runs and between them; the last rank of
  * each speaks for it.
- */
-bool mpi_clusters_have_runs(const struct sched *s);
-
-/*
+ *
  * From now on: those of the own run; those that speak for runs. The number of the own run, < 0 if
  * memory is short.
  */
@@ -67,14 +63,9 @@ int mpi_clusters_inside_run(struct sched *s);
 void mpi_clusters_between_runs(struct sched *s);
 
 /*
- * The parts that the tiers are made of, written by the algorithm of choice, among those who take
- * part now.
+ * A part that the tiers are made of, in a round of its own: written by the algorithm of choice
+ * among those who take part now, all in one cluster or each in its own.
  */
-void mpi_clusters_bcast(struct sched *s, struct span data, int root, bool near);
-void mpi_clusters_reduce(struct sched *s, const struct work *w, bool near);
-void mpi_clusters_reduce_scatter(struct sched *s, const struct work *w);
-void mpi_clusters_scan(struct sched *s, struct span out);
-void mpi_clusters_exscan(struct sched *s, const struct work *w);
-void mpi_clusters_allreduce(struct sched *s, struct span out, bool near);
+void mpi_clusters_part(struct sched *s, enum coll_kind kind, const struct work *w, bool near);
 
 #endif

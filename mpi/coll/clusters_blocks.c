@@ -4,174 +4,90 @@
  */
 #include <mpi/coll/clusters.h>
 
-/* --- gather ---
+/* --- gather and scatter ---
  *
- * Gather of equal blocks in two tiers: one rank of each other cluster collects its blocks and sends
- * them to the root as one; in the root's own cluster all send to the root. Where the ranks of a
- * cluster follow one another, their blocks go straight to their places.
+ * Gather and scatter of equal blocks in two tiers: one rank of each other cluster collects its
+ * blocks and sends them to the root as one, or gets them as one and deals them out; in the root's
+ * own cluster all do that with the root. Where the ranks of a cluster follow one another, their
+ * blocks go straight to their places at the root, or leave from there.
  *
  * Only the root knows blocks that differ, so that nobody else could make room for those of a
  * cluster: they have no such form.
  *
- * Cost: a + p m b in the largest cluster of p ranks, and (c - 1) a + (n - p) m b at the root; c - 1
- * messages between c clusters.
+ * Cost: (p - 1) a + p m b in the largest cluster of p ranks, and (c - 1) a + (n - p) m b at the
+ * root; c - 1 messages between c clusters.
  */
 
 static bool
-gather_clusters_fits(const struct sched *s, const struct work *w)
+rooted_clusters_fits(const struct sched *s, const struct work *w)
 {
-	return w->even && mpi_clusters_fit(s);
+	return w->even && mpi_clusters_fit(s, w);
 }
 
-/* In another cluster blocks go to its leader, and from there to the root. */
 static void
-gather_send(struct sched *s, const struct collective *k)
+with_root(struct sched *s, const struct rooted *r, struct span blocks, int root)
 {
-	struct span mine = side_block(&k->send, 0);
-	size_t block = span_size(mine);
-	char *bytes = NULL;
+	mpi_sched_all(s);
+	mpi_sched_move(s, r->up, blocks, root);
+	mpi_sched_round(s);
+	mpi_clusters_inside(s);
+}
+
+/* In a cluster without the root: through its leader. */
+static void
+through_leader(struct sched *s, const struct rooted *r, int root)
+{
+	struct span mine = side_block(r->one, 0), all = mine;
+	MPI_Count block = (MPI_Count)span_size(mine);
 
 	mpi_clusters_inside(s);
 	if (s->rank != 0) {
-		mpi_sched_send(s, mine, 0);
+		mpi_sched_move(s, r->up, mine, 0);
 		return;
 	}
-	if (s->size > 1) {
-		bytes = mpi_sched_scratch(s, (size_t)s->size * block);
-		for (int i = 1; i < s->size; i++)
-			mpi_sched_recv(s, span_bytes(bytes + (size_t)i * block, block), i);
-		mpi_sched_copy(s, span_bytes(bytes, block), mine);
-		mpi_sched_round(s);
-		mine = span_bytes(bytes, (size_t)s->size * block);
-	}
-	mpi_sched_all(s);
-	mpi_sched_send(s, mine, k->root);
-}
-
-static void
-gather_recv_cluster(struct sched *s, const struct collective *k, int cluster)
-{
-	const struct locality *v = s->c->locality;
-	int first = v->leaders[cluster];
-	int n = mpi_clusters_ranks(s, cluster);
-	size_t block = span_size(side_block(&k->recv, 0));
-	char *bytes;
-
-	if (mpi_clusters_follow(s, cluster)) {
-		mpi_sched_recv(s, span_slice(side_whole(&k->recv, s->size), first *
-			k->recv.count, n * k->recv.count), first);
-		return;
-	}
-	bytes = mpi_sched_scratch(s, (size_t)n * block);
-	mpi_sched_recv(s, span_bytes(bytes, (size_t)n * block), first);
-	for (int i = 0; i < n; i++)
-		mpi_sched_copy(s, side_block(&k->recv, mpi_locality_member(v, cluster, i)),
-			span_bytes(bytes + (size_t)i * block, block));
-}
-
-static void
-gather_clusters_collect(struct sched *s, const struct collective *k)
-{
-	const struct locality *v = s->c->locality;
-
-	for (int i = 0; i < v->clusters; i++)
-		if (i != v->cluster)
-			gather_recv_cluster(s, k, i);
-	for (int i = 0; i < v->ranks; i++) {
-		int from = mpi_locality_member(v, v->cluster, i);
-
-		if (i != v->rank)
-			mpi_sched_recv(s, side_block(&k->recv, from), from);
-	}
-	if (!k->send.in_place)
-		mpi_sched_copy(s, side_block(&k->recv, s->rank), side_block(&k->send, 0));
-}
-
-static void
-gather_clusters_write(struct sched *s, const struct work *w)
-{
-	const struct collective *k = w->k;
-
-	if (s->rank == k->root)
-		gather_clusters_collect(s, k);
-	else if (mpi_locality_together(s->self, s->c, s->rank, k->root))
-		mpi_sched_send(s, side_block(&k->send, 0), k->root);
-	else
-		gather_send(s, k);
+	if (s->size > 1)
+		all = span_bytes(mpi_sched_scratch(s, (size_t)(s->size * block)),
+			(size_t)(s->size * block));
+	if (!r->up)
+		with_root(s, r, all, root);
+	for (int i = 1; i < s->size; i++)
+		mpi_sched_move(s, !r->up, span_slice(all, i * block, block), i);
+	if (s->size > 1)
+		mpi_sched_copy_way(s, !r->up, mine, span_slice(all, 0, block));
 	mpi_sched_round(s);
-	mpi_sched_all(s);
+	if (r->up)
+		with_root(s, r, all, root);
 }
 
-const struct algorithm mpi_algorithm_gather_clusters =
-	{.fits = gather_clusters_fits, .write = gather_clusters_write};
-
-/* --- scatter ---
- *
- * Scatter of equal blocks in two tiers: the root sends to one rank of each other cluster all blocks
- * of that cluster, which deals them out; in its own cluster it deals itself. Where the ranks of a
- * cluster follow one another, their blocks leave from where they are.
- *
- * Only the root knows blocks that differ, so that nobody else could make room for those of a
- * cluster: they have no such form.
- *
- * Cost: (c - 1) a + (n - p) m b at the root, and (p - 1) a + p m b in the largest cluster of p
- * ranks; c - 1 messages between c clusters.
- */
-
-static bool
-scatter_clusters_fits(const struct sched *s, const struct work *w)
-{
-	return w->even && mpi_clusters_fit(s);
-}
-
-/* In another cluster: from the root to the one that speaks for it, and from there to all. */
-static void
-scatter_recv(struct sched *s, const struct collective *k)
-{
-	struct span mine = side_block(&k->recv, 0);
-	size_t block = span_size(mine);
-	int n = s->c->locality->ranks;
-	char *bytes;
-
-	if (s->c->locality->rank != 0) {
-		mpi_sched_recv(s, mine, s->c->locality->leaders[s->c->locality->cluster]);
-		return;
-	}
-	if (n == 1) {
-		mpi_sched_recv(s, mine, k->root);
-		return;
-	}
-	bytes = mpi_sched_scratch(s, (size_t)n * block);
-	mpi_sched_recv(s, span_bytes(bytes, (size_t)n * block), k->root);
-	mpi_sched_copy(s, mine, span_bytes(bytes, block));
-	mpi_sched_round(s);
-	mpi_clusters_inside(s);
-	for (int i = 1; i < n; i++)
-		mpi_sched_send(s, span_bytes(bytes + (size_t)i * block, block), i);
-}
-
-/* What a cluster gets, as one: packed now, or it lies so. */
+/* The blocks of a cluster as one: where they are, or in bytes. */
 static struct span
-cluster_blocks(struct sched *s, const struct collective *k, int cluster)
+cluster_blocks(struct sched *s, const struct rooted *r, int cluster)
 {
-	const struct locality *v = s->c->locality;
-	int first = v->leaders[cluster];
-	int n = mpi_clusters_ranks(s, cluster);
-	size_t block = span_size(side_block(&k->send, 0));
-	char *bytes;
+	int first = s->c->locality->leaders[cluster], n = mpi_clusters_ranks(s, cluster);
+	MPI_Count count = r->all->count;
+	size_t bytes = (size_t)n * span_size(side_block(r->all, 0));
 
 	if (mpi_clusters_follow(s, cluster))
-		return span_slice(side_whole(&k->send, s->size), first * k->send.count,
-			n * k->send.count);
-	bytes = mpi_sched_scratch(s, (size_t)n * block);
-	for (int i = 0; i < n; i++)
-		mpi_sched_copy(s, span_bytes(bytes + (size_t)i * block, block),
-			side_block(&k->send, mpi_locality_member(v, cluster, i)));
-	return span_bytes(bytes, (size_t)n * block);
+		return span_slice(side_whole(r->all, s->size), first * count, n * count);
+	return span_bytes(mpi_sched_scratch(s, bytes), bytes);
+}
+
+/* Between the bytes and their places, of all clusters that have bytes. */
+static void
+copy_clusters(struct sched *s, const struct rooted *r, const struct span *blocks)
+{
+	const struct locality *v = s->c->locality;
+	MPI_Count block = (MPI_Count)span_size(side_block(r->all, 0));
+
+	for (int k = 0; k < v->clusters; k++)
+		for (int i = 0; !mpi_clusters_follow(s, k) && k != v->cluster &&
+				i < mpi_clusters_ranks(s, k); i++)
+			mpi_sched_copy_way(s, r->up, side_block(r->all, mpi_locality_member(v, k,
+				i)), span_slice(blocks[k], i * block, block));
 }
 
 static void
-scatter_clusters_deal(struct sched *s, const struct collective *k)
+at_root(struct sched *s, const struct rooted *r)
 {
 	const struct locality *v = s->c->locality;
 	struct span *blocks = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*blocks));
@@ -180,38 +96,43 @@ scatter_clusters_deal(struct sched *s, const struct collective *k)
 		return;
 	for (int i = 0; i < v->clusters; i++)
 		if (i != v->cluster)
-			blocks[i] = cluster_blocks(s, k, i);
+			blocks[i] = cluster_blocks(s, r, i);
+	if (!r->up)
+		copy_clusters(s, r, blocks);
 	mpi_sched_round(s);
 	for (int i = 0; i < v->clusters; i++)
 		if (i != v->cluster)
-			mpi_sched_send(s, blocks[i], v->leaders[i]);
+			mpi_sched_move(s, !r->up, blocks[i], v->leaders[i]);
 	for (int i = 0; i < v->ranks; i++) {
-		int to = mpi_locality_member(v, v->cluster, i);
+		int peer = mpi_locality_member(v, v->cluster, i);
 
 		if (i != v->rank)
-			mpi_sched_send(s, side_block(&k->send, to), to);
+			mpi_sched_move(s, !r->up, side_block(r->all, peer), peer);
 	}
-	if (!k->recv.in_place)
-		mpi_sched_copy(s, side_block(&k->recv, 0), side_block(&k->send, s->rank));
+	if (r->up)
+		copy_clusters(s, r, blocks);
+	if (!r->one->in_place)
+		mpi_sched_copy_way(s, r->up, side_block(r->all, s->rank), side_block(r->one, 0));
 }
 
 static void
-scatter_clusters_write(struct sched *s, const struct work *w)
+rooted_clusters(struct sched *s, const struct work *w)
 {
-	const struct collective *k = w->k;
+	struct rooted r = rooted_of(w->k);
 
-	if (s->rank == k->root)
-		scatter_clusters_deal(s, k);
-	else if (mpi_locality_together(s->self, s->c, s->rank, k->root))
-		mpi_sched_recv(s, side_block(&k->recv, 0), k->root);
+	if (s->rank == w->root)
+		at_root(s, &r);
+	else if (mpi_locality_together(s->self, s->c, s->rank, w->root))
+		mpi_sched_move(s, r.up, side_block(r.one, 0), w->root);
 	else
-		scatter_recv(s, k);
+		through_leader(s, &r, w->root);
 	mpi_sched_round(s);
-	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_scatter_clusters = {.fits = scatter_clusters_fits,
-	.write = scatter_clusters_write};
+const struct algorithm mpi_algorithm_gather_clusters =
+	{.fits = rooted_clusters_fits, .write = rooted_clusters};
+const struct algorithm mpi_algorithm_scatter_clusters =
+	{.fits = rooted_clusters_fits, .write = rooted_clusters};
 
 /* --- allgather ---
  *
@@ -229,8 +150,8 @@ allgather_clusters_fits(const struct sched *s, const struct work *w)
 {
 	size_t total = 0;
 
-	if (!mpi_clusters_fit(s) || (w->even && s->c->locality->consecutive))
-		return mpi_clusters_fit(s);
+	if (!mpi_clusters_fit(s, w) || (w->even && s->c->locality->consecutive))
+		return mpi_clusters_fit(s, w);
 	for (int i = 0; i < s->size; i++)
 		total += span_size(side_block(w->get, i));
 	return mpi_clusters_have_room(s, total);
@@ -336,9 +257,8 @@ allgather_clusters_write(struct sched *s, const struct work *w)
 	mpi_clusters_between(s);
 	pass_around(s, &b);
 	mpi_clusters_inside(s);
-	mpi_clusters_bcast(s, b.whole, 0, true);
+	mpi_clusters_part(s, COLL_BCAST, &(struct work){.out = b.whole}, true);
 	travel_unpack(s, &b);
-	mpi_sched_all(s);
 }
 
 const struct algorithm mpi_algorithm_allgather_clusters = {.fits = allgather_clusters_fits,
@@ -370,7 +290,7 @@ struct exchange {
 static bool
 alltoall_clusters_fits(const struct sched *s, const struct work *w)
 {
-	return w->even && mpi_clusters_fit(s) &&
+	return w->even && mpi_clusters_fit(s, w) &&
 		mpi_clusters_have_room(s, 2 * (size_t)s->size *
 		span_size(side_block(w->get, 0)));
 }
@@ -476,7 +396,6 @@ alltoall_clusters_write(struct sched *s, const struct work *w)
 		mpi_sched_recv(s, side_whole(w->get, n), 0);
 	}
 	mpi_sched_round(s);
-	mpi_sched_all(s);
 }
 
 const struct algorithm mpi_algorithm_alltoall_clusters = {.fits = alltoall_clusters_fits,

@@ -14,46 +14,31 @@
  * ceil(log2 c) a between c clusters.
  */
 
-static bool
-barrier_clusters_fits(const struct sched *s, const struct work *w)
-{
-	(void)w;
-	return mpi_clusters_fit(s);
-}
-
-/* With the first of those who take part: all to it, or it to all. */
+/* All who take part tell the first of them, or it tells all. */
 static void
 with_first(struct sched *s, bool to_first)
 {
-	for (int i = 1; s->rank == 0 && i < s->size; i++) {
-		if (to_first)
-			mpi_sched_recv(s, span_bytes(NULL, 0), i);
-		else
-			mpi_sched_send(s, span_bytes(NULL, 0), i);
-	}
-	if (s->rank != 0 && to_first)
-		mpi_sched_send(s, span_bytes(NULL, 0), 0);
-	else if (s->rank != 0)
-		mpi_sched_recv(s, span_bytes(NULL, 0), 0);
+	for (int i = 1; s->rank == 0 && i < s->size; i++)
+		mpi_sched_move(s, !to_first, span_bytes(NULL, 0), i);
+	if (s->rank != 0)
+		mpi_sched_move(s, to_first, span_bytes(NULL, 0), 0);
 	mpi_sched_round(s);
 }
 
 static void
-barrier_clusters_write(struct sched *s, const struct work *w)
+barrier_clusters(struct sched *s, const struct work *w)
 {
-	(void)w;
 	mpi_clusters_inside(s);
 	with_first(s, true);
 	mpi_clusters_between(s);
 	if (s->rank >= 0)
-		mpi_barrier_dissemination(s);
+		mpi_algorithm_barrier_dissemination.write(s, w);
 	mpi_clusters_inside(s);
 	with_first(s, false);
-	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_barrier_clusters = {.fits = barrier_clusters_fits,
-	.write = barrier_clusters_write};
+const struct algorithm mpi_algorithm_barrier_clusters = {.fits = mpi_clusters_fit,
+	.write = barrier_clusters};
 
 /* --- broadcast ---
  *
@@ -63,25 +48,19 @@ const struct algorithm mpi_algorithm_barrier_clusters = {.fits = barrier_cluster
  * Cost: that of the broadcasts that are chosen between c clusters, and inside the largest one.
  */
 
-static bool
-bcast_clusters_fits(const struct sched *s, const struct work *w)
-{
-	(void)w;
-	return mpi_clusters_fit(s);
-}
-
 static void
-bcast_clusters_write(struct sched *s, const struct work *w)
+bcast_clusters(struct sched *s, const struct work *w)
 {
 	mpi_clusters_between_with(s, w->root);
-	mpi_clusters_bcast(s, w->out, mpi_clusters_number(s, w->root), false);
+	mpi_clusters_part(s, COLL_BCAST, &(struct work){.out = w->out,
+		.root = mpi_clusters_number(s, w->root)}, false);
 	mpi_clusters_inside(s);
-	mpi_clusters_bcast(s, w->out, mpi_clusters_leader(s, w->root), true);
-	mpi_sched_all(s);
+	mpi_clusters_part(s, COLL_BCAST, &(struct work){.out = w->out,
+		.root = mpi_clusters_leader(s, w->root)}, true);
 }
 
 const struct algorithm mpi_algorithm_bcast_clusters =
-	{.fits = bcast_clusters_fits, .write = bcast_clusters_write};
+	{.fits = mpi_clusters_fit, .write = bcast_clusters};
 
 /* --- reduction to a root ---
  *
@@ -91,15 +70,8 @@ const struct algorithm mpi_algorithm_bcast_clusters =
  * Cost: that of the reductions that are chosen inside the largest cluster, and between c clusters.
  */
 
-static bool
-reduce_clusters_fits(const struct sched *s, const struct work *w)
-{
-	(void)w;
-	return mpi_clusters_fit(s) && mpi_clusters_are_in_order(s);
-}
-
 static void
-reduce_clusters_write(struct sched *s, const struct work *w)
+reduce_clusters(struct sched *s, const struct work *w)
 {
 	int leader = mpi_clusters_leader(s, w->root);
 	struct span sum = w->out;
@@ -108,15 +80,15 @@ reduce_clusters_write(struct sched *s, const struct work *w)
 		sum = s->c->locality->rank == leader ? mpi_sched_room(s, w->in.count, w->in.type) :
 			w->in;
 	mpi_clusters_inside(s);
-	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = w->in, .root = leader}, true);
+	mpi_clusters_part(s, COLL_REDUCE, &(struct work){.out = sum, .in = w->in, .root = leader},
+		true);
 	mpi_clusters_between_with(s, w->root);
-	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = sum,
+	mpi_clusters_part(s, COLL_REDUCE, &(struct work){.out = sum, .in = sum,
 		.root = mpi_clusters_number(s, w->root)}, false);
-	mpi_sched_all(s);
 }
 
 const struct algorithm mpi_algorithm_reduce_clusters =
-	{.fits = reduce_clusters_fits, .write = reduce_clusters_write};
+	{.fits = mpi_clusters_fit_in_order, .write = reduce_clusters};
 
 /* --- reduction to all ---
  *
@@ -128,27 +100,19 @@ const struct algorithm mpi_algorithm_reduce_clusters =
  * the reduction between c clusters.
  */
 
-static bool
-allreduce_clusters_fits(const struct sched *s, const struct work *w)
-{
-	(void)w;
-	return mpi_clusters_fit(s) && mpi_clusters_are_in_order(s);
-}
-
 static void
-allreduce_clusters_write(struct sched *s, const struct work *w)
+allreduce_clusters(struct sched *s, const struct work *w)
 {
 	mpi_clusters_inside(s);
-	mpi_clusters_reduce(s, &(struct work){.out = w->out, .in = w->in, .root = 0}, true);
+	mpi_clusters_part(s, COLL_REDUCE, &(struct work){.out = w->out, .in = w->in}, true);
 	mpi_clusters_between(s);
-	mpi_clusters_allreduce(s, w->out, false);
+	mpi_clusters_part(s, COLL_ALLREDUCE, &(struct work){.out = w->out, .in = w->out}, false);
 	mpi_clusters_inside(s);
-	mpi_clusters_bcast(s, w->out, 0, true);
-	mpi_sched_all(s);
+	mpi_clusters_part(s, COLL_BCAST, &(struct work){.out = w->out}, true);
 }
 
-const struct algorithm mpi_algorithm_allreduce_clusters = {.fits = allreduce_clusters_fits,
-	.write = allreduce_clusters_write};
+const struct algorithm mpi_algorithm_allreduce_clusters = {.fits = mpi_clusters_fit_in_order,
+	.write = allreduce_clusters};
 
 /* --- reduce-scatter ---
  *
@@ -160,13 +124,6 @@ const struct algorithm mpi_algorithm_allreduce_clusters = {.fits = allreduce_clu
  * reduce-scatter that is chosen between c clusters (c (c - 1) messages if the operation commutes
  * and that is pairwise, 2 (c - 1) if it is at_root), and (p - 1) (a + m b).
  */
-
-static bool
-reduce_scatter_clusters_fits(const struct sched *s, const struct work *w)
-{
-	(void)w;
-	return mpi_clusters_fit(s) && mpi_clusters_are_in_order(s);
-}
 
 /* The blocks cluster by cluster, and how much each cluster has. */
 static struct span
@@ -206,9 +163,8 @@ write_first(struct sched *s, struct span sum, const struct work *w)
 	sorted = sort(s, sum, w->counts, per_cluster);
 	mine = mpi_sched_room(s, per_cluster[v->cluster], sum.type);
 	mpi_clusters_between(s);
-	mpi_clusters_reduce_scatter(s, &(struct work){.out = mine, .in = sorted,
-		.counts = per_cluster});
-	mpi_sched_round(s);
+	mpi_clusters_part(s, COLL_REDUCE_SCATTER, &(struct work){.out = mine, .in = sorted,
+		.counts = per_cluster}, false);
 	mpi_clusters_inside(s);
 	for (int i = 0; i < s->size; i++) {
 		MPI_Count count = w->counts[mpi_locality_member(v, v->cluster, i)];
@@ -222,23 +178,22 @@ write_first(struct sched *s, struct span sum, const struct work *w)
 }
 
 static void
-reduce_scatter_clusters_write(struct sched *s, const struct work *w)
+reduce_scatter_clusters(struct sched *s, const struct work *w)
 {
 	bool first = s->c->locality->rank == 0;
 	struct span sum = first ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
 
 	mpi_clusters_inside(s);
-	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = w->in, .root = 0}, true);
+	mpi_clusters_part(s, COLL_REDUCE, &(struct work){.out = sum, .in = w->in}, true);
 	if (first)
 		write_first(s, sum, w);
 	else
 		mpi_sched_recv(s, w->out, 0);
 	mpi_sched_round(s);
-	mpi_sched_all(s);
 }
 
 const struct algorithm mpi_algorithm_reduce_scatter_clusters =
-	{.fits = reduce_scatter_clusters_fits, .write = reduce_scatter_clusters_write};
+	{.fits = mpi_clusters_fit_in_order, .write = reduce_scatter_clusters};
 
 /* --- scans ---
  *
@@ -251,13 +206,6 @@ const struct algorithm mpi_algorithm_reduce_scatter_clusters =
  * 1, and c - d for each power of two d < c), and m g; exclusive: a + m b more.
  */
 
-static bool
-scan_clusters_fits(const struct sched *s, const struct work *w)
-{
-	(void)w;
-	return mpi_clusters_have_runs(s);
-}
-
 /* After the scan inside the runs: what lies before the own run, at each of its ranks. */
 static struct span
 before_run(struct sched *s, struct span sum)
@@ -266,56 +214,41 @@ before_run(struct sched *s, struct span sum)
 
 	mpi_sched_round(s);
 	mpi_clusters_between_runs(s);
-	mpi_clusters_exscan(s, &(struct work){.out = before, .in = sum});
-	mpi_sched_round(s);
+	mpi_clusters_part(s, COLL_EXSCAN, &(struct work){.out = before, .in = sum}, false);
 	if (mpi_clusters_inside_run(s) > 0)
-		mpi_clusters_bcast(s, before, s->size - 1, true);
-	mpi_sched_round(s);
+		mpi_clusters_part(s, COLL_BCAST, &(struct work){.out = before,
+			.root = s->size - 1}, true);
 	return before;
 }
 
+/* The result of the ranks of the run up to this one, or up to the one before it. */
 static void
-write_scan(struct sched *s, const struct work *w)
+scan_clusters(struct sched *s, const struct work *w)
 {
+	bool exclusive = w->k->kind == COLL_EXSCAN;
+	struct span sum = exclusive ? mpi_sched_room(s, w->in.count, w->in.type) : w->out;
 	int run = mpi_clusters_inside_run(s);
 
-	mpi_clusters_scan(s, w->out);
-	if (run >= 0) {
-		struct span before = before_run(s, w->out);
-
-		if (run > 0)
-			mpi_sched_reduce(s, before, w->out);
-	}
+	if (exclusive)
+		mpi_sched_copy(s, sum, w->in);
 	mpi_sched_round(s);
-	mpi_sched_all(s);
-}
-
-static void
-write_exscan(struct sched *s, const struct work *w)
-{
-	struct span sum = mpi_sched_room(s, w->in.count, w->in.type), before;
-	int run = mpi_clusters_inside_run(s);
-
-	mpi_sched_copy(s, sum, w->in);
-	mpi_sched_round(s);
-	mpi_clusters_scan(s, sum);
-	mpi_sched_round(s);
-	if (s->rank > 0)
+	mpi_clusters_part(s, COLL_SCAN, &(struct work){.out = sum}, true);
+	if (exclusive && s->rank > 0)
 		mpi_sched_recv(s, w->out, s->rank - 1);
-	if (s->rank + 1 < s->size)
+	if (exclusive && s->rank + 1 < s->size)
 		mpi_sched_send(s, sum, s->rank + 1);
 	if (run >= 0) {
-		before = before_run(s, sum);
-		if (run > 0 && s->rank == 0)
+		struct span before = before_run(s, sum);
+
+		if (run > 0 && exclusive && s->rank == 0)
 			mpi_sched_copy(s, w->out, before);
 		else if (run > 0)
 			mpi_sched_reduce(s, before, w->out);
 	}
 	mpi_sched_round(s);
-	mpi_sched_all(s);
 }
 
 const struct algorithm mpi_algorithm_scan_clusters =
-	{.fits = scan_clusters_fits, .write = write_scan};
+	{.fits = mpi_clusters_fit_in_runs, .write = scan_clusters};
 const struct algorithm mpi_algorithm_exscan_clusters =
-	{.fits = scan_clusters_fits, .write = write_exscan};
+	{.fits = mpi_clusters_fit_in_runs, .write = scan_clusters};

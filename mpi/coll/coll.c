@@ -196,7 +196,7 @@ mpi_barrier(struct mpi_rank *self, struct comm *c)
 	s = mpi_sched_new(self, c);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
-	mpi_barrier_dissemination(s);
+	mpi_algorithm_barrier_dissemination.write(s, NULL);
 	return mpi_sched_run(s);
 }
 

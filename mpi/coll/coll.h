@@ -2,9 +2,10 @@
  *
  * Collectives below the API: arguments are right and handles resolved. A collective is described by
  * struct collective; mpi_coll_write turns that into a schedule by one of the algorithms;
- * coll/choose.c decides which. Those that send messages are in coll/<collective>.c, those in two
- * tiers in coll/clusters_<what they move>.c; what works in shared memory, coll/<mechanism>_coll.c,
- * does all collectives. Each says its cost.
+ * coll/choose.c decides which. Those that send messages from one to all, or from all to one, are in
+ * coll/tree.c, the others in coll/<collective>.c, those in two tiers in coll/clusters_<what they
+ * move>.c; what works in shared memory, coll/<mechanism>_coll.c, does all collectives. Each says
+ * its cost.
  *
  * Costs: n ranks, m bytes per rank, a = time of one message, b = time per byte, g = time to combine
  * a byte.
@@ -65,6 +66,21 @@ side_whole(const struct side *s, int n)
 	return (struct span){s->buffer, n * s->count, s->type};
 }
 
+/* A gather or a scatter: the side with a block for each rank, which counts at the root. */
+struct rooted {
+	const struct side *all;
+	const struct side *one;
+	bool up;			/* to the root */
+};
+
+static inline struct rooted
+rooted_of(const struct collective *k)
+{
+	bool up = k->kind == COLL_GATHER;
+
+	return (struct rooted){up ? &k->recv : &k->send, up ? &k->send : &k->recv, up};
+}
+
 /* Write the schedule of a collective. Errors stay in the schedule. */
 void mpi_coll_write(struct sched *s, const struct collective *k);
 
@@ -91,44 +107,6 @@ int mpi_barrier(struct mpi_rank *self, struct comm *c);
 int mpi_bcast(struct mpi_rank *self, struct comm *c, void *buffer, size_t bytes, int root);
 int mpi_allreduce(struct mpi_rank *self, struct comm *c, const struct reduction *r);
 int mpi_allgather(struct mpi_rank *self, struct comm *c, const void *in, void *out, size_t bytes);
-
-/*
- * The algorithms, for those that take part in the schedule. What is in place was resolved: `in` is
- * what this rank gives, `out` where its result goes; they are the same memory or do not overlap.
- */
-void mpi_barrier_dissemination(struct sched *s);
-
-void mpi_bcast_binomial(struct sched *s, struct span data, int root);
-void mpi_bcast_scatter_ring(struct sched *s, struct span data, int root);
-
-/* Reductions to a root: only there is `out` significant. */
-void mpi_reduce_binomial(struct sched *s, struct span out, struct span in, int root);
-void mpi_reduce_halving(struct sched *s, struct span out, struct span in, int root);
-
-void mpi_allreduce_doubling(struct sched *s, struct span out, struct span in);
-
-/* out holds the own operand already */
-void mpi_allreduce_halving(struct sched *s, struct span out);
-void mpi_allreduce_ring(struct sched *s, struct span out);
-void mpi_scan_doubling(struct sched *s, struct span out);
-void mpi_exscan_doubling(struct sched *s, struct span out, struct span in);
-
-/* Vectors of blocks. The own block of an allgather lies in its place already. */
-void mpi_gather_linear(struct sched *s, const struct collective *k);
-void mpi_gather_binomial(struct sched *s, const struct collective *k);
-void mpi_scatter_linear(struct sched *s, const struct collective *k);
-void mpi_scatter_binomial(struct sched *s, const struct collective *k);
-void mpi_allgather_ring(struct sched *s, const struct side *all);
-void mpi_allgather_doubling(struct sched *s, struct span all);
-void mpi_allgather_bruck(struct sched *s, struct span all);
-void mpi_alltoall_pairwise(struct sched *s, const struct side *out, const struct side *in);
-void mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *in);
-
-/* counts[i] elements of `in` go to rank i; out is this rank's */
-void mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in,
-	const MPI_Count *counts);
-void mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in,
-	const MPI_Count *counts);
 
 /* Between two groups. */
 void mpi_inter_write(struct sched *s, const struct collective *k);

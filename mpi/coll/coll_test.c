@@ -13,7 +13,8 @@
 #include <base/test.h>
 #include <mpi/api/library.h>
 #include <mpi_coll_names.h>
-#include <mpi/coll/coll.h>
+#include <mpi_coll_table.h>
+#include <mpi/coll/locality.h>
 #include <mpi/core/ranks_test.h>
 #include <mpi/transport/shared.h>
 #include <mpi/transport/transport.h>
@@ -23,14 +24,15 @@ static const char *named = "";		/* the algorithm that communicators are to use *
 static const int counts[] = {0, 1, 5, 64, 1001};
 #define COUNTS ((int)(sizeof(counts) / sizeof(counts[0])))
 
-/* What an algorithm works on, `count` ints per rank. */
-struct work {
+/* What algorithms work on, `count` ints per rank. */
+struct trial {
 	int n;
 	int rank;
 	int count;
 	int root;
 	int *one;
 	int *all;
+	int *more;			/* as long as `all` */
 };
 
 static struct span
@@ -60,225 +62,171 @@ sum_of(int n, int i)
 }
 
 static void
-fill(struct work *w)
+fill(struct trial *t)
 {
-	for (int i = 0; i < w->count; i++)
-		w->one[i] = element(w->rank, i);
-	memset(w->all, -1, (size_t)w->count * (size_t)w->n * sizeof(int));
-	memcpy(w->all + w->rank * w->count, w->one, (size_t)w->count * sizeof(int));
+	for (int i = 0; i < t->count; i++)
+		t->one[i] = element(t->rank, i);
+	memset(t->all, -1, (size_t)t->count * (size_t)t->n * sizeof(int));
+	memcpy(t->all + t->rank * t->count, t->one, (size_t)t->count * sizeof(int));
+	for (int i = 0; i < t->n * t->count; i++)
+		t->more[i] = element(t->rank, i);
 }
 
-static struct sched *
-begin(void)
+/* `got`, if it is there: `count` ints, of which element i is what `rule` says. */
+struct expected {
+	const int *got;
+	int count;
+	int (*rule)(const struct trial *t, int i);
+};
+
+static int
+root_gave(const struct trial *t, int i)
+{
+	return element(t->root, i);
+}
+
+static int
+root_dealt(const struct trial *t, int i)
+{
+	return element(t->root, t->rank * t->count + i);
+}
+
+static int
+all_gave(const struct trial *t, int i)
+{
+	return element(i / t->count, i % t->count);
+}
+
+static int
+all_dealt(const struct trial *t, int i)
+{
+	return element(i / t->count, t->rank * t->count + i % t->count);
+}
+
+static int
+all_summed(const struct trial *t, int i)
+{
+	return sum_of(t->n, i);
+}
+
+static int
+own_part_summed(const struct trial *t, int i)
+{
+	return sum_of(t->n, t->rank * t->count + i);
+}
+
+static int
+these_summed(const struct trial *t, int i)
+{
+	return sum_of(t->rank + 1, i);
+}
+
+static int
+those_before_summed(const struct trial *t, int i)
+{
+	return sum_of(t->rank, i);
+}
+
+/* Every algorithm of the collective that writes schedules and can do this. */
+static void
+try_all(struct trial *t, struct collective *k, struct work *w, const struct expected *e)
 {
 	struct mpi_rank *self = mpi_self();
-	struct sched *s = mpi_sched_new(self, &self->world);
+	const char *name = coll_algorithm_names[k->kind];
 
-	s->op = mpi_op_bind(self, MPI_SUM, MPI_INT);
-	return s;
-}
+	w->k = k;
+	w->root = k->root = t->root;
+	w->even = k->even = true;
+	for (int a = 0; *name != '\0'; a++, name += strlen(name) + 1) {
+		const struct algorithm *algorithm = coll_algorithms[k->kind][a];
+		struct sched *s = mpi_sched_new(self, &self->world);
 
-static void
-end(struct sched *s)
-{
-	MUST(mpi_sched_run(s) == MPI_SUCCESS);
-}
-
-static void
-check_all_blocks(const struct work *w)
-{
-	for (int i = 0; i < w->n * w->count; i++)
-		MUST(w->all[i] == element(i / w->count, i % w->count));
-}
-
-static void
-check_sum(const struct work *w, const int *got)
-{
-	for (int i = 0; i < w->count; i++)
-		MUST(got[i] == sum_of(w->n, i));
-}
-
-static void
-broadcasts(struct work *w)
-{
-	void (*const algorithm[])(struct sched *, struct span, int) =
-		{mpi_bcast_binomial, mpi_bcast_scatter_ring};
-
-	for (int a = 0; a < 2; a++) {
-		struct sched *s = begin();
-
-		fill(w);
-		algorithm[a](s, ints(w->one, w->count), w->root);
-		end(s);
-		for (int i = 0; i < w->count; i++)
-			MUST(w->one[i] == element(w->root, i));
+		s->op = mpi_op_bind(self, MPI_SUM, MPI_INT);
+		if (algorithm->write == NULL || (algorithm->fits && !algorithm->fits(s, w))) {
+			mpi_sched_free(s);
+			continue;
+		}
+		fill(t);
+		algorithm->write(s, w);
+		MUST(mpi_sched_run(s) == MPI_SUCCESS);
+		for (int i = 0; e->got != NULL && i < e->count; i++)
+			MUST(e->got[i] == e->rule(t, i));
 	}
 }
 
 static void
-doubling_in_place(struct sched *s, struct span out)
+copies(struct trial *t, struct side one, struct side all, struct side more)
 {
-	mpi_allreduce_doubling(s, out, out);
+	bool root = t->rank == t->root;
+	int *everything = root ? t->all : NULL, n = t->n * t->count;
+	struct expected block = {t->one, t->count, root_gave}, own = {t->one, t->count, root_dealt},
+		gathered = {everything, n, all_gave};
+
+	try_all(t, &(struct collective){.kind = COLL_BCAST},
+		&(struct work){.out = ints(t->one, t->count)}, &block);
+	try_all(t, &(struct collective){.kind = COLL_GATHER, .send = one, .recv = all},
+		&(struct work){.root = 0}, &gathered);
+	try_all(t, &(struct collective){.kind = COLL_SCATTER, .send = more, .recv = one},
+		&(struct work){.root = 0}, &own);
+	gathered.got = t->all;
+	try_all(t, &(struct collective){.kind = COLL_ALLGATHER}, &(struct work){.get = &all},
+		&gathered);
+	gathered.rule = all_dealt;
+	try_all(t, &(struct collective){.kind = COLL_ALLTOALL},
+		&(struct work){.give = &more, .get = &all}, &gathered);
 }
 
 static void
-doubling(struct work *w)
-{
-	struct sched *s = begin();
-
-	fill(w);
-	mpi_allreduce_doubling(s, ints(w->all, w->count), ints(w->one, w->count));
-	end(s);
-	check_sum(w, w->all);
-}
-
-static void
-reductions(struct work *w)
-{
-	void (*const algorithm[])(struct sched *, struct span, struct span, int) =
-		{mpi_reduce_binomial, mpi_reduce_halving};
-	void (*const to_all[])(struct sched *, struct span) = {doubling_in_place,
-		mpi_allreduce_halving, mpi_allreduce_ring};
-
-	for (int a = 0; a < 2; a++) {
-		struct sched *s = begin();
-
-		fill(w);
-		algorithm[a](s, ints(w->all, w->count), ints(w->one, w->count), w->root);
-		end(s);
-		if (w->rank == w->root)
-			check_sum(w, w->all);
-	}
-	for (int a = 0; a < 3; a++) {
-		struct sched *s = begin();
-
-		fill(w);
-		to_all[a](s, ints(w->one, w->count));
-		end(s);
-		check_sum(w, w->one);
-	}
-	doubling(w);
-}
-
-static void
-gathers(struct work *w)
-{
-	void (*const algorithm[])(struct sched *, const struct collective *) =
-		{mpi_gather_linear, mpi_gather_binomial};
-	void (*const back[])(struct sched *, const struct collective *) =
-		{mpi_scatter_linear, mpi_scatter_binomial};
-
-	for (int a = 0; a < 2; a++) {
-		struct collective k = {.send = blocks(w->one, w->count),
-			.recv = blocks(w->all, w->count), .root = w->root};
-		struct sched *s = begin();
-
-		fill(w);
-		algorithm[a](s, &k);
-		end(s);
-		if (w->rank == w->root)
-			check_all_blocks(w);
-		k = (struct collective){.send = blocks(w->all, w->count),
-			.recv = blocks(w->one, w->count), .root = w->root};
-		memset(w->one, -1, (size_t)w->count * sizeof(int));
-		s = begin();
-		back[a](s, &k);
-		end(s);
-		for (int i = 0; i < w->count; i++)
-			MUST(w->one[i] == element(w->rank, i));
-	}
-}
-
-static void
-allgathers(struct work *w)
-{
-	void (*const algorithm[])(struct sched *, struct span) =
-		{mpi_allgather_bruck, mpi_allgather_doubling};
-	struct side all = blocks(w->all, w->count);
-	struct sched *s = begin();
-
-	fill(w);
-	mpi_allgather_ring(s, &all);
-	end(s);
-	check_all_blocks(w);
-	for (int a = 0; a < ((w->n & (w->n - 1)) == 0 ? 2 : 1); a++) {
-		s = begin();
-		fill(w);
-		algorithm[a](s, ints(w->all, w->n * w->count));
-		end(s);
-		check_all_blocks(w);
-	}
-}
-
-static void
-alltoalls(struct work *w)
-{
-	void (*const algorithm[])(struct sched *, const struct side *, const struct side *) =
-		{mpi_alltoall_pairwise, mpi_alltoall_bruck};
-	int *out = calloc((size_t)w->n * (size_t)w->count + 1, sizeof(int));
-	struct side from = blocks(out, w->count), to = blocks(w->all, w->count);
-
-	for (int i = 0; i < w->n * w->count; i++)
-		out[i] = element(w->rank, i);
-	for (int a = 0; a < 2; a++) {
-		struct sched *s = begin();
-
-		fill(w);
-		algorithm[a](s, &from, &to);
-		end(s);
-		for (int i = 0; i < w->n * w->count; i++)
-			MUST(w->all[i] == element(i / w->count, w->rank * w->count + i % w->count));
-	}
-	free(out);
-}
-
-static void
-prefixes(struct work *w)
+reductions(struct trial *t)
 {
 	MPI_Count parts[16];
-	struct sched *s = begin();
+	struct span one = ints(t->one, t->count), out = ints(t->all, t->count);
+	struct expected sum = {t->all, t->count, all_summed};
+	int kinds[] = {COLL_REDUCE, COLL_ALLREDUCE, COLL_SCAN, COLL_EXSCAN};
 
-	fill(w);
-	mpi_scan_doubling(s, ints(w->one, w->count));
-	end(s);
-	for (int i = 0; i < w->count; i++)
-		MUST(w->one[i] == sum_of(w->rank + 1, i));
-	for (int a = 0; a < 2; a++) {
-		s = begin();
-		for (int i = 0; i < w->n; i++)
-			parts[i] = w->count;
-		for (int i = 0; i < w->n * w->count; i++)
-			w->all[i] = element(w->rank, i);
-		(a == 0 ? mpi_reduce_scatter_pairwise : mpi_reduce_scatter_at_root)(
-			s, ints(w->one, w->count), ints(w->all, w->n * w->count), parts);
-		end(s);
-		for (int i = 0; i < w->count; i++)
-			MUST(w->one[i] == sum_of(w->n, w->rank * w->count + i));
+	for (int i = 0; i < t->n; i++)
+		parts[i] = t->count;
+	for (int i = 0; i < 4; i++) {
+		bool scan = kinds[i] == COLL_SCAN;
+
+		sum.rule = i < 2 ? all_summed : scan ? these_summed : those_before_summed;
+		sum.got = scan ? t->one : t->all;
+		if ((i == 0 && t->rank != t->root) || (kinds[i] == COLL_EXSCAN && t->rank == 0))
+			sum.got = NULL;
+		try_all(t, &(struct collective){.kind = (enum coll_kind)kinds[i]},
+			&(struct work){.out = scan ? one : out, .in = one}, &sum);
 	}
+	sum = (struct expected){t->one, t->count, all_summed};
+	try_all(t, &(struct collective){.kind = COLL_ALLREDUCE},
+		&(struct work){.out = one, .in = one}, &sum);
+	sum.rule = own_part_summed;
+	try_all(t, &(struct collective){.kind = COLL_REDUCE_SCATTER},
+		&(struct work){.out = one, .in = ints(t->more, t->n * t->count), .counts = parts},
+		&sum);
 }
 
 static void
 algorithms(void)
 {
-	struct work w;
+	struct trial t;
 
 	MPI_Init(NULL, NULL);
-	w.n = mpi_self()->world_size;
-	w.rank = mpi_self()->world_rank;
+	t.n = mpi_self()->world_size;
+	t.rank = mpi_self()->world_rank;
+	mpi_locality_survey(mpi_self(), &mpi_self()->world);
 	for (int i = 0; i < COUNTS; i++) {
-		w.count = counts[i];
-		w.one = calloc((size_t)w.count + 1, sizeof(int));
-		w.all = calloc((size_t)w.count * (size_t)w.n + 1, sizeof(int));
-		for (w.root = 0; w.root < w.n; w.root += 1 + w.n / 3) {
-			broadcasts(&w);
-			reductions(&w);
-			gathers(&w);
+		t.count = counts[i];
+		t.one = calloc((size_t)t.count + 1, sizeof(int));
+		t.all = calloc((size_t)t.count * (size_t)t.n + 1, sizeof(int));
+		t.more = calloc((size_t)t.count * (size_t)t.n + 1, sizeof(int));
+		for (t.root = 0; t.root < t.n; t.root += 1 + t.n / 3) {
+			copies(&t, blocks(t.one, t.count), blocks(t.all, t.count),
+				blocks(t.more, t.count));
+			reductions(&t);
 		}
-		allgathers(&w);
-		alltoalls(&w);
-		prefixes(&w);
-		free(w.all);
-		free(w.one);
+		free(t.more);
+		free(t.all);
+		free(t.one);
 	}
 	MPI_Finalize();
 	library_close(mpi_self());

@@ -123,9 +123,11 @@ reduce_halving_collect(struct sched *s, const struct halves *h, struct span out)
 	}
 }
 
-void
-mpi_reduce_halving(struct sched *s, struct span out, struct span in, int root)
+static void
+reduce_halving(struct sched *s, const struct work *w)
 {
+	struct span out = w->out, in = w->in;
+	int root = w->root;
 	struct span sum = s->rank == root ? out : mpi_sched_room(s, in.count, in.type);
 	struct halves h;
 
@@ -139,20 +141,8 @@ mpi_reduce_halving(struct sched *s, struct span out, struct span in, int root)
 	mpi_sched_round(s);
 }
 
-static bool
-reduce_halving_fits(const struct sched *s, const struct work *w)
-{
-	return mpi_work_may_be_cut(s, w);
-}
-
-static void
-reduce_halving_write(struct sched *s, const struct work *w)
-{
-	mpi_reduce_halving(s, w->out, w->in, w->root);
-}
-
 const struct algorithm mpi_algorithm_reduce_halving =
-	{.fits = reduce_halving_fits, .write = reduce_halving_write};
+	{.fits = mpi_work_may_be_cut, .write = reduce_halving};
 
 /* --- reduction to all ---
  *
@@ -178,11 +168,15 @@ allreduce_halving_collect(struct sched *s, const struct halves *h)
 	}
 }
 
-void
-mpi_allreduce_halving(struct sched *s, struct span out)
+static void
+allreduce_halving(struct sched *s, const struct work *w)
 {
-	struct halves h = halves_write(s, out);
+	struct span out = w->out;
+	struct halves h;
 
+	mpi_sched_copy(s, out, w->in);
+	mpi_sched_round(s);
+	h = halves_write(s, out);
 	if (h.position >= 0)
 		allreduce_halving_collect(s, &h);
 	if (s->rank >= 2 * h.folded)
@@ -194,19 +188,5 @@ mpi_allreduce_halving(struct sched *s, struct span out)
 	mpi_sched_round(s);
 }
 
-static bool
-allreduce_halving_fits(const struct sched *s, const struct work *w)
-{
-	return mpi_work_may_be_cut(s, w);
-}
-
-static void
-allreduce_halving_write(struct sched *s, const struct work *w)
-{
-	mpi_sched_copy(s, w->out, w->in);
-	mpi_sched_round(s);
-	mpi_allreduce_halving(s, w->out);
-}
-
-const struct algorithm mpi_algorithm_allreduce_halving = {.fits = allreduce_halving_fits,
-	.write = allreduce_halving_write};
+const struct algorithm mpi_algorithm_allreduce_halving = {.fits = mpi_work_may_be_cut,
+	.write = allreduce_halving};

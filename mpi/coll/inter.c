@@ -6,7 +6,7 @@
  * Cost: that of the local part, and a + m b between the groups; where each rank has its own block
  * for each of the other group (gather, scatter, allgather, alltoall) as many messages.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 #define AT_ONCE 64
 
@@ -31,7 +31,7 @@ static void
 local_bcast(struct sched *s, struct span data)
 {
 	mpi_sched_local(s, true);
-	mpi_bcast_binomial(s, data, 0);
+	mpi_algorithm_bcast_binomial.write(s, &(struct work){.out = data});
 	mpi_sched_local(s, false);
 }
 
@@ -39,7 +39,7 @@ static void
 local_reduce(struct sched *s, struct span out, struct span in)
 {
 	mpi_sched_local(s, true);
-	mpi_reduce_binomial(s, out, in, 0);
+	mpi_algorithm_reduce_binomial.write(s, &(struct work){.out = out, .in = in});
 	mpi_sched_local(s, false);
 }
 
@@ -47,7 +47,7 @@ static void
 barrier(struct sched *s)
 {
 	mpi_sched_local(s, true);
-	mpi_barrier_dissemination(s);
+	mpi_algorithm_barrier_dissemination.write(s, NULL);
 	mpi_sched_local(s, false);
 	leaders_exchange(s, nothing(), nothing());
 	local_bcast(s, nothing());

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <mpi/coll/algorithm.h>
 #include <mpi/coll/locality.h>
 #include <mpi/transport/transport.h>
 
@@ -280,7 +281,8 @@ tell(struct mpi_rank *self, struct comm *c, const struct locality *v, void *memo
 	if (s == NULL)
 		return NULL;
 	mpi_locality_among(v, s);
-	mpi_bcast_binomial(s, span_bytes(&reference, sizeof(reference)), 0);
+	mpi_algorithm_bcast_binomial.write(s,
+		&(struct work){.out = span_bytes(&reference, sizeof(reference))});
 	return mpi_sched_run(s) == MPI_SUCCESS &&
 		reference != 0 ? transport_reach(self, reference) : NULL;
 }
@@ -361,7 +363,7 @@ agree(struct mpi_rank *self, struct comm *c, struct locality *v)
 	if (s == NULL)
 		return;
 	s->op = mpi_op_bind(self, MPI_MIN, MPI_INT);
-	mpi_allreduce_doubling(s, word, word);
+	mpi_algorithm_allreduce_doubling.write(s, &(struct work){.out = word, .in = word});
 	if (mpi_sched_run(s) == MPI_SUCCESS && all)
 		return;
 	/* nobody was in it */

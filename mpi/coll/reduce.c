@@ -39,9 +39,11 @@ parent(int me)
 	return me & (me - 1);
 }
 
-void
-mpi_reduce_binomial(struct sched *s, struct span out, struct span in, int root)
+static void
+reduce_binomial(struct sched *s, const struct work *w)
 {
+	struct span out = w->out, in = w->in;
+	int root = w->root;
 	int base = mpi_operation_commutes(&s->op) ? root : 0,
 		me = (s->rank - base + s->size) % s->size;
 	bool leaf = me % 2 != 0 || me + 1 >= s->size;
@@ -64,10 +66,4 @@ mpi_reduce_binomial(struct sched *s, struct span out, struct span in, int root)
 	mpi_sched_round(s);
 }
 
-static void
-reduce_binomial_write(struct sched *s, const struct work *w)
-{
-	mpi_reduce_binomial(s, w->out, w->in, w->root);
-}
-
-const struct algorithm mpi_algorithm_reduce_binomial = {.write = reduce_binomial_write};
+const struct algorithm mpi_algorithm_reduce_binomial = {.write = reduce_binomial};

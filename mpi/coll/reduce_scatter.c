@@ -12,10 +12,11 @@
  * Cost: (n - 1) (a + m b + m g), m being a block.
  */
 
-void
-mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in,
-	const MPI_Count *counts)
+static void
+reduce_scatter_pairwise(struct sched *s, const struct work *w)
 {
+	struct span out = w->out, in = w->in;
+	const MPI_Count *counts = w->counts;
 	int n = s->size;
 	MPI_Count *first = mpi_sched_scratch(s, (size_t)n * sizeof(*first));
 	struct span sum = mpi_sched_room(s, out.count, in.type),
@@ -38,21 +39,8 @@ mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in,
 	mpi_sched_round(s);
 }
 
-static bool
-reduce_scatter_pairwise_fits(const struct sched *s, const struct work *w)
-{
-	(void)w;
-	return mpi_operation_commutes(&s->op);
-}
-
-static void
-reduce_scatter_pairwise_write(struct sched *s, const struct work *w)
-{
-	mpi_reduce_scatter_pairwise(s, w->out, w->in, w->counts);
-}
-
 const struct algorithm mpi_algorithm_reduce_scatter_pairwise =
-	{.fits = reduce_scatter_pairwise_fits, .write = reduce_scatter_pairwise_write};
+	{.fits = mpi_work_commutes, .write = reduce_scatter_pairwise};
 
 /* --- at one rank ---
  *
@@ -61,14 +49,15 @@ const struct algorithm mpi_algorithm_reduce_scatter_pairwise =
  * Cost: ceil(log2 n) (a + n m b + n m g) + (n - 1) (a + m b), m being a block.
  */
 
-void
-mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in,
-	const MPI_Count *counts)
+static void
+reduce_scatter_at_root(struct sched *s, const struct work *w)
 {
+	struct span out = w->out, in = w->in;
+	const MPI_Count *counts = w->counts;
 	struct span sum = s->rank == 0 ? mpi_sched_room(s, in.count, in.type) : in;
 	MPI_Count first = 0;
 
-	mpi_reduce_binomial(s, sum, in, 0);
+	mpi_algorithm_reduce_binomial.write(s, &(struct work){.out = sum, .in = in});
 	for (int i = 0; s->rank == 0 && i < s->size; i++) {
 		if (i == 0)
 			mpi_sched_copy(s, out, span_slice(sum, 0, counts[0]));
@@ -81,11 +70,5 @@ mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in,
 	mpi_sched_round(s);
 }
 
-static void
-reduce_scatter_at_root_write(struct sched *s, const struct work *w)
-{
-	mpi_reduce_scatter_at_root(s, w->out, w->in, w->counts);
-}
-
 const struct algorithm mpi_algorithm_reduce_scatter_at_root =
-	{.write = reduce_scatter_at_root_write};
+	{.write = reduce_scatter_at_root};

@@ -8,9 +8,10 @@
 #include <mpi/coll/algorithm.h>
 
 /* What leaves is not changed on its way: a round combines when its messages are done. */
-void
-mpi_scan_doubling(struct sched *s, struct span out)
+static void
+scan_doubling(struct sched *s, const struct work *w)
 {
+	struct span out = w->out;
 	struct span theirs = mpi_sched_room(s, out.count, out.type);
 
 	for (int distance = 1; distance < s->size; distance *= 2) {
@@ -25,14 +26,14 @@ mpi_scan_doubling(struct sched *s, struct span out)
 }
 
 /* The scan of all, and then each rank's result goes one further. */
-void
-mpi_exscan_doubling(struct sched *s, struct span out, struct span in)
+static void
+exscan_doubling(struct sched *s, const struct work *w)
 {
-	struct span sum = mpi_sched_room(s, in.count, in.type);
+	struct span out = w->out, sum = mpi_sched_room(s, w->in.count, w->in.type);
 
-	mpi_sched_copy(s, sum, in);
+	mpi_sched_copy(s, sum, w->in);
 	mpi_sched_round(s);
-	mpi_scan_doubling(s, sum);
+	scan_doubling(s, &(struct work){.out = sum});
 	if (s->rank > 0)
 		mpi_sched_recv(s, out, s->rank - 1);
 	if (s->rank + 1 < s->size)
@@ -40,17 +41,5 @@ mpi_exscan_doubling(struct sched *s, struct span out, struct span in)
 	mpi_sched_round(s);
 }
 
-static void
-write_scan(struct sched *s, const struct work *w)
-{
-	mpi_scan_doubling(s, w->out);
-}
-
-static void
-write_exscan(struct sched *s, const struct work *w)
-{
-	mpi_exscan_doubling(s, w->out, w->in);
-}
-
-const struct algorithm mpi_algorithm_scan_doubling = {.write = write_scan};
-const struct algorithm mpi_algorithm_exscan_doubling = {.write = write_exscan};
+const struct algorithm mpi_algorithm_scan_doubling = {.write = scan_doubling};
+const struct algorithm mpi_algorithm_exscan_doubling = {.write = exscan_doubling};

@@ -94,6 +94,26 @@ void mpi_sched_free(struct sched *s);
 void mpi_sched_send(struct sched *s, struct span data, int peer);
 void mpi_sched_recv(struct sched *s, struct span room, int peer);
 void mpi_sched_copy(struct sched *s, struct span to, struct span from);
+
+/* What goes one way in one collective, and the other way in another. */
+static inline void
+mpi_sched_move(struct sched *s, bool sends, struct span data, int peer)
+{
+	if (sends)
+		mpi_sched_send(s, data, peer);
+	else
+		mpi_sched_recv(s, data, peer);
+}
+
+static inline void
+mpi_sched_copy_way(struct sched *s, bool to_first, struct span first, struct span second)
+{
+	if (to_first)
+		mpi_sched_copy(s, first, second);
+	else
+		mpi_sched_copy(s, second, first);
+}
+
 void mpi_sched_rows(struct sched *s, const struct rows *rows);
 /* inout = in op inout */
 void mpi_sched_reduce(struct sched *s, struct span in, struct span inout);

@@ -3,6 +3,7 @@
 """Generate from the files of mpi/coll and from mpi/coll/table.tbl which algorithms of collectives
 there are and which is used when.
 
+    include/mpi_coll_algorithms.h   the declarations of all algorithms
     include/mpi_coll_table.h   lists of algorithms, and for each collective and mapping the rows of the table
     include/mpi_coll_names.h   the names of all algorithms, for tests
 
@@ -148,11 +149,15 @@ def check(rows, algorithms):
                 raise TableError(f"{kind} {mapping}: bounds must go up, bytes within ranks, and end with '{ANY} {ANY}'")
 
 
+def declarations(algorithms):
+    """Text of mpi_coll_algorithms.h."""
+    lines = "".join(f"extern const struct algorithm mpi_algorithm_{a.kind}_{a.name};\n" for a in algorithms)
+    return HEAD + "#ifndef MPI_COLL_ALGORITHMS_H\n#define MPI_COLL_ALGORITHMS_H\n\n" + lines + "\n#endif\n"
+
+
 def header(rows, algorithms):
     """Text of mpi_coll_table.h."""
     out = [HEAD, "#ifndef MPI_COLL_TABLE_H\n#define MPI_COLL_TABLE_H\n\n#include <mpi/coll/algorithm.h>\n"]
-    out += [f"extern const struct algorithm mpi_algorithm_{a.kind}_{a.name};" for a in algorithms]
-    out.append("")
     out.append("static const char *const coll_kind_names[] = {" +
                ", ".join(f'[COLL_{k.upper()}] = "{k}"' for k in KINDS) + "};\n")
     for kind in KINDS:
@@ -211,6 +216,7 @@ def main():
     except (OSError, TableError) as error:
         print(f"{table}: {error}", file=sys.stderr)
         return 1
+    write(f"{args.out}/include/mpi_coll_algorithms.h", declarations(algorithms))
     write(f"{args.out}/include/mpi_coll_table.h", header(rows, algorithms))
     write(f"{args.out}/include/mpi_coll_names.h", names(algorithms))
     return 0
