@@ -68,8 +68,10 @@ MPI_REST_OBJ := $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_MISSING))
 MPI_INC := $(wildcard mpi/include)
 # Each cluster has both, which share 2 MB with its ranks on the smallest machines.
 U_SMALL_riscv64 := servers/proc/% user/personality/% servers/file/%
-u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),-Os)
-U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALL_$(PORT)))
+# Nobody walks their stacks by frame pointers, and few of their switches are large enough for a table.
+U_SMALLER := -Os -fomit-frame-pointer -fno-jump-tables
+u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),$(U_SMALLER))
+U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALLER) $(U_SMALL_$(PORT)))
 
 $(U)/base/%.o: base/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)

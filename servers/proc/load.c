@@ -19,22 +19,32 @@ free_runs(struct runs *r)
 	*r = (struct runs){0};
 }
 
+static long
+add_run(struct runs *r, uint32_t pages)
+{
+	long memory = r->count < RUNS_MAX ? kmemory_create((int)pages) : -E_2BIG;
+
+	if (memory >= 0) {
+		r->run[r->count].memory = (int)memory;
+		r->run[r->count++].pages = pages;
+	}
+	return memory;
+}
+
 /* The longest runs that there are. 0, -E_NOMEM, or -E_2BIG: they are too short. */
 static int
 alloc_runs(struct runs *r, uint64_t pages)
 {
 	uint32_t size = 1u << 18;
 
-	*r = (struct runs){.pages = pages};
+	r->pages = pages;
 	for (uint64_t left = pages; left > 0;) {
 		long memory;
 
 		while (size > left)
 			size /= 2;
-		memory = r->count < RUNS_MAX ? kmemory_create((int)size) : -E_2BIG;
+		memory = add_run(r, size);
 		if (memory >= 0) {
-			r->run[r->count].memory = (int)memory;
-			r->run[r->count++].pages = size;
 			left -= size;
 		} else if (memory != -E_NOMEM || (size /= 2) == 0) {
 			free_runs(r);
@@ -77,11 +87,14 @@ map_runs(const struct runs *r, struct piece p, uint64_t page_bytes)
 	return 0;
 }
 
-/* Frames, mapped into the loader at *addr. 0 or -E_NAME; nothing stays behind then. */
+/*
+ * Frames, or those in r already, mapped into the loader at *addr. 0 or -E_NAME; nothing stays
+ * behind then.
+ */
 static int
 open_frames(struct runs *r, uint64_t pages, uint64_t page_bytes, uint64_t *addr)
 {
-	long result = alloc_runs(r, pages);
+	long result = r->count > 0 ? 0 : alloc_runs(r, pages);
 
 	if (result < 0)
 		return (int)result;
@@ -112,6 +125,9 @@ load_shared(struct image *im)
 
 	if (p->shared_pages == 0)
 		return 0;
+	/* each copy maps each run */
+	if (add_run(&im->shared, (uint32_t)p->shared_pages) >= 0)
+		im->shared.pages = p->shared_pages;
 	result = open_frames(&im->shared, p->shared_pages, im->page_bytes, &window);
 	if (result < 0)
 		return result;

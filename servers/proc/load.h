@@ -20,7 +20,8 @@
 
 /*
  * Frames in runs of powers of two: the kernel aligns a run to its size, so odd sizes would waste
- * what lies between them, and a nearly full memory still has short runs.
+ * what lies between them, and a nearly full memory still has short runs. What copies share is one
+ * run where there is one, for each copy maps each run.
  */
 struct runs {
 	struct {
