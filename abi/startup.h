@@ -59,7 +59,10 @@ struct startup {
 	/* handles of the devices that a server drives, the first ones; 0: none */
 	int32_t device[STARTUP_DEVICES];
 	uint32_t device_class;		/* servers/device/protocol.h */
-	uint32_t reserved;
+	/*
+	 * handle of a page of memory that a server leaves to its successor, zeros at first; 0: none
+	 */
+	int32_t kept;
 	/* address of struct job_part[clusters]; 0: the job lives in one cluster */
 	uint64_t parts;
 };

@@ -91,9 +91,10 @@ def job_text(program, ranks, policy, args=(), env=(), places=()):
     return "".join(f"{k} {v}\n" for k, v in lines).encode()
 
 
-def limits_text(limit, repeat):
-    """More lines of etc/job: the most of each kind that it may have in a cluster, and how often it
-    is run.
+def limits_text(limit, repeat, may=()):
+    """More lines of etc/job: the most of each kind that it may have in a cluster, how often it is
+    run, and what else it may do.
     """
     lines = [f"limit {kind} {most}\n" for kind, most in sorted(limit.items())]
-    return "".join(lines + [f"repeat {repeat}\n"] * (repeat > 1)).encode()
+    lines += [f"repeat {repeat}\n"] * (repeat > 1)
+    return "".join(lines + [f"may {what}\n" for what in may]).encode()

@@ -12,6 +12,7 @@
 #include "service_wire.h"
 
 #define PATIENCE_NS 1000000000ull	/* then a server that had no memory for it is asked again */
+#define SOON_NS 1000000			/* pages of a channel that has ended come back */
 
 /*
  * Copy a message that has come. The bytes of the second part; -E_IO: not even the first is whole.
@@ -50,8 +51,9 @@ name_channel(struct channel *ch, struct service_opening *o)
 	if (!o->is_made)
 		result = channel_make(ch, o->out, o->kind->pages, o->kind->message, o->bit,
 			&o->number);
+	o->lacks_pages = result == -E_NOSPC && o->is_anew;
 	if (result < 0)
-		return result;
+		return o->lacks_pages ? -E_AGAIN : result;
 	o->is_made = true;
 	ch->looks = SERVICE_LOOKS;
 	message.number = o->number;
@@ -60,8 +62,9 @@ name_channel(struct channel *ch, struct service_opening *o)
 	return result;
 }
 
-int
-service_try_open(struct channel *ch, struct service_opening *o)
+/* The same, and what the server has answered. -E_PIPE: it has ended, and the channel with it. */
+static int
+open_channel(struct channel *ch, struct service_opening *o)
 {
 	int32_t error = 0;
 	const struct service_part answer[2] = {{&error, sizeof(error)}, {&error, 0}};
@@ -78,30 +81,72 @@ service_try_open(struct channel *ch, struct service_opening *o)
 	if (result == -E_AGAIN)
 		return result;
 	result = result == 0 ? error : result;
-	if (o->is_made && result != 0)
+	if (o->is_made && result != 0) {
 		channel_end(ch);
-	if (o->is_begun)
+		o->is_made = o->is_named = false;
+		o->is_anew = true;
+	}
+	return result;
+}
+
+/* Without a reader at its port there is no mailbox that leads there, either. */
+int
+service_try_open(struct channel *ch, struct service_opening *o)
+{
+	int result;
+
+	do
+		result = open_channel(ch, o);
+	while (result == -E_PIPE);
+	if (result != -E_AGAIN && o->is_begun)
 		khandle_close(o->out);
+	return result;
+}
+
+/* Wait for what the next step needs. False: pages do not come back. */
+static bool
+await_step(struct channel *ch, struct service_opening *o, uint64_t began)
+{
+	uint64_t now = 0;
+
+	kclock(&now);
+	if (o->is_named)
+		o->is_named = channel_await(ch, now + PATIENCE_NS) != -E_TIMEDOUT;
+	else if (o->lacks_pages)
+		kthread_sleep(1u << o->bit, now + SOON_NS);
+	else
+		kmailbox_wait(o->out, ANY_SOURCE_CLUSTER, FOREVER);
+	return !o->lacks_pages || now < began + PATIENCE_NS;
+}
+
+static int
+open_all(struct channel *ch, struct service_opening *o)
+{
+	int result = service_try_open(ch, o);
+	uint64_t began = 0;
+
+	kclock(&began);
+	while (result == -E_AGAIN) {
+		if (!await_step(ch, o, began)) {
+			khandle_close(o->out);
+			return -E_NOSPC;
+		}
+		result = service_try_open(ch, o);
+	}
 	return result;
 }
 
 int
 service_open(struct channel *ch, const struct service_kind *kind, int bit)
 {
-	struct service_opening o = {.kind = kind, .bit = bit};
-	int result = service_try_open(ch, &o);
-	uint64_t now;
+	return open_all(ch, &(struct service_opening){.kind = kind, .bit = bit});
+}
 
-	while (result == -E_AGAIN) {
-		if (o.is_named) {
-			kclock(&now);
-			o.is_named = channel_await(ch, now + PATIENCE_NS) != -E_TIMEDOUT;
-		} else {
-			kmailbox_wait(o.out, ANY_SOURCE_CLUSTER, FOREVER);
-		}
-		result = service_try_open(ch, &o);
-	}
-	return result;
+int
+service_reopen(struct channel *ch, const struct service_kind *kind, int bit)
+{
+	channel_end(ch);
+	return open_all(ch, &(struct service_opening){.kind = kind, .bit = bit, .is_anew = true});
 }
 
 int

@@ -103,10 +103,35 @@ client_end(struct service *s, struct service_client *c)
 	channel_end(&c->ch);
 }
 
+/* Nobody is looking at the list of those that are awake. */
+static void
+client_leave(struct service *s, struct service_client *c)
+{
+	struct service_client **link = &s->awake;
+
+	while (*link != NULL && *link != c)
+		link = &(*link)->next;
+	if (*link == c)
+		*link = c->next;
+	c->is_awake = false;
+	client_end(s, c);
+}
+
+/* Clients of a cluster that are gone, which is not looked for before they wake the server. */
+static void
+look_for_gone(struct service *s, uint32_t cluster)
+{
+	for (struct service_client *c = s->client; c < s->client + s->used; c++)
+		if (c->is_there && c->from.cluster == cluster && channel_check(&c->ch) != 0)
+			client_leave(s, c);
+}
+
 /* A place for a client of this cluster, or NULL: it has its share, or there is none. */
 static struct service_client *
 place_find(struct service *s, uint32_t cluster)
 {
+	if (s->of_cluster[cluster] >= s->share[cluster == s->here])
+		look_for_gone(s, cluster);
 	if (s->of_cluster[cluster] >= s->share[cluster == s->here])
 		return NULL;
 	for (uint32_t i = 0; i < s->clients; i++)

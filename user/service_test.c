@@ -591,16 +591,22 @@ TEST(clients_are_told_what_they_did_not_ask_for)
 	puts_off = NEVER;
 }
 
+static void
+serve_all(void)
+{
+	speaker = -1;
+	if (setjmp(over) == 0)
+		for (;;)
+			service_step(&s);
+}
+
 /* Client 0 acts, nobody else; then the server does all that it can. */
 static void
 alone(void (*acts)(struct client *me, int c))
 {
 	speaker = 0;
 	acts(&client[0], 0);
-	speaker = -1;
-	if (setjmp(over) == 0)
-		for (;;)
-			service_step(&s);
+	serve_all();
 }
 
 static void
@@ -652,6 +658,30 @@ TEST(a_client_that_waits_costs_a_look_when_it_wakes_the_server)
 	puts_off = NEVER;
 }
 
+/* The one more that a cluster has is there before the server has looked who is not. */
+TEST(who_is_gone_leaves_its_place_to_the_next)
+{
+	int last = PLACES;
+
+	reset(1, GOOD);
+	for (int c = 0; c < last; c += CLUSTERS) {
+		speaker = c;
+		begin(c);
+	}
+	serve_all();
+	for (int c = 0; c < last; c += CLUSTERS) {
+		hear(&client[c], c);
+		expect(client[c].is_open);
+	}
+	die(&client[CLUSTERS]);
+	speaker = last;
+	begin(last);
+	serve_all();
+	hear(&client[last], last);
+	expect(client[last].is_open);
+	expect_eq(gone[CLUSTERS / CLUSTERS], 1);
+}
+
 int
 main(void)
 {
@@ -661,5 +691,6 @@ main(void)
 	RUN(requests_that_are_put_off_are_answered_in_the_end);
 	RUN(clients_are_told_what_they_did_not_ask_for);
 	RUN(a_client_that_waits_costs_a_look_when_it_wakes_the_server);
+	RUN(who_is_gone_leaves_its_place_to_the_next);
 	return TEST_FAILED;
 }

@@ -137,3 +137,11 @@ name_cache_drop(struct name_cache *c, const struct name_key *k)
 		if (slot_matches(s + i, k))
 			slot_write(s + i, NULL, 0);
 }
+
+void
+name_cache_drop_all(struct name_cache *c)
+{
+	for (struct name_slot *s = c->slot; s <= c->slot + c->slots; s++)
+		if (s->word[0] != 0)
+			slot_write(s, NULL, 0);
+}

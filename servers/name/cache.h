@@ -35,5 +35,6 @@ void name_cache_begin(struct name_cache *c, uint32_t bytes);
 void name_cache_put(struct name_cache *c, const struct name_key *k,
 	const struct name_place *place);
 void name_cache_drop(struct name_cache *c, const struct name_key *k);
+void name_cache_drop_all(struct name_cache *c);
 
 #endif

@@ -119,6 +119,24 @@ read_all(void *arg)
 	return NULL;
 }
 
+TEST(all_can_be_dropped)
+{
+	struct name_place at;
+
+	begin();
+	for (uint32_t n = 0; n < NAMES; n++) {
+		struct name_key k = key_of(n);
+
+		name_cache_put(cache, &k, &(struct name_place){n, n});
+	}
+	name_cache_drop_all(cache);
+	for (uint32_t n = 0; n < NAMES; n++) {
+		struct name_key k = key_of(n);
+
+		expect(!name_cache_find(cache, &k, &at));
+	}
+}
+
 TEST(a_reader_finds_what_was_written_together)
 {
 	uint32_t found = 0;
@@ -147,6 +165,7 @@ main(void)
 {
 	RUN(only_names_have_keys);
 	RUN(as_a_naive_list);
+	RUN(all_can_be_dropped);
 	RUN(a_reader_finds_what_was_written_together);
 	return TEST_FAILED;
 }

@@ -8,6 +8,10 @@
  * The server knows which clusters have been told a name, and a name that is unlinked is gone when
  * each of these has said that it is told so to nobody any more: until then who links it again, or
  * unlinks it, waits (-E_AGAIN, then NAME_AGAIN).
+ *
+ * A server that has ended is followed by one that knows which daemons there are, and nothing else.
+ * Each of them drops all that it was told by the old one, links the names of its cluster anew, and
+ * says that this was all (NAME_SETTLED). Until the last one has, nothing else is answered.
  */
 #ifndef SERVERS_NAME_PROTOCOL_H
 #define SERVERS_NAME_PROTOCOL_H
@@ -19,6 +23,7 @@
 #define NAME_PORT 0
 #define NAME_MAGIC 0x454d414eu		/* "NAME" */
 #define NAME_PAGES 1			/* of a channel */
+#define NAME_SERVER "bin/name"		/* in the boot archive */
 
 enum name_op {
 	/* name, port -> nothing; EXIST; NOSPC; INVAL; AGAIN: it is on its way out */
@@ -36,6 +41,8 @@ enum name_op {
 	NAME_HEARTBEAT,
 	/* of a program only: nothing -> handle in `port`: of its cluster's table (cache.h) */
 	NAME_TABLE,
+	/* nothing -> nothing, when all daemons have said so: to a server that begins again */
+	NAME_SETTLED,
 
 	/* name: tell this place to nobody any more; to be followed by NAME_DROPPED */
 	NAME_GONE,
@@ -48,6 +55,7 @@ enum name_op {
 /* flags of the daemons, beside those of client.h */
 #define NAME_OF_DEAD 0x100		/* UNLINK: never -E_AGAIN */
 #define NAME_WHERE 0x200		/* LOOKUP: the cluster alone, which nobody keeps */
+#define NAME_ANEW 0x400			/* LINK: the server before this one knew it */
 
 struct name_message {
 	uint32_t op;

@@ -255,11 +255,20 @@ name_serve(struct name_table *t, uint32_t cluster, const struct name_message *q,
 	case NAME_UNLINK:
 		r->error = serve_name(t, cluster, q, r);
 		break;
-	case NAME_COUNT: break;
+	case NAME_COUNT:
+	case NAME_SETTLED: break;
 	case NAME_NEXT: r->error = do_next(t, q, r); break;
 	case NAME_DROPPED: r->error = do_dropped(t, cluster); break;
 	default: r->error = -E_INVAL;
 	}
+}
+
+bool
+name_is_early(struct name_table *t, uint32_t cluster, const struct name_message *q)
+{
+	if (q->op == NAME_SETTLED)
+		t->awaited &= ~BIT(cluster);
+	return t->awaited != 0 && !(q->op == NAME_LINK && q->flags & NAME_ANEW);
 }
 
 /* --- what is said without being asked --- */
@@ -318,6 +327,7 @@ name_forget(struct name_table *t, uint32_t cluster)
 {
 	bool was_known;
 
+	t->awaited &= ~BIT(cluster);
 	t->gone[cluster] = 0;
 	for (struct name_entry *e = t->entry; e < t->entry + NAMES_MAX; e++) {
 		if (e->name[0] == 0)

@@ -35,6 +35,8 @@ struct name_table {
 	uint16_t chain[NAME_CHAINS];	/* first entry, and 1; 0: none */
 	uint16_t gone[CLUSTERS_MAX];	/* entry, and 1, whose NAME_GONE was not answered yet */
 	uint32_t names;			/* that are linked */
+	/* of a table that begins again: clusters whose names are not all linked anew */
+	uint64_t awaited;
 	uint64_t to_tell;		/* clusters for which there may be something to say */
 };
 
@@ -45,10 +47,16 @@ struct name_table {
 void name_serve(struct name_table *t, uint32_t cluster, const struct name_message *request,
 	struct name_message *reply);
 
+/*
+ * Does a request have to wait for clusters that are awaited? What says that one is not awaited any
+ * more, has been done then.
+ */
+bool name_is_early(struct name_table *t, uint32_t cluster, const struct name_message *request);
+
 /* What is to be said to a cluster next. False: nothing. */
 bool name_tell(struct name_table *t, uint32_t cluster, struct name_message *m);
 
-/* A cluster is gone: its names, and what it knew. */
+/* A cluster is gone: its names, and what it knew. It is not awaited. */
 void name_forget(struct name_table *t, uint32_t cluster);
 
 #endif

@@ -112,7 +112,7 @@ TEST(malformed_requests_get_an_error_and_change_nothing)
 	expect_eq(ask(0, NAME_LINK, ""), -E_INVAL);
 	expect_eq(ask(0, NAME_DROPPED, ""), -E_INVAL);
 	for (enum name_op op = NAME_HEARTBEAT; op < NAME_ASKED + 9; op++)
-		expect_eq(ask(0, op, "x"), -E_INVAL);
+		expect_eq(ask(0, op, "x"), op == NAME_SETTLED ? 0 : -E_INVAL);
 	expect_eq(ask(0, 0, "x"), -E_INVAL);
 	expect_eq(ask_with(0, NAME_LINK, "x", PORTS_MAX, 0).error, -E_INVAL);
 	expect_eq(ask_with(0, NAME_NEXT, "", 0, 0).error, -E_NOENT);
@@ -253,6 +253,27 @@ TEST(the_list_has_each_name_once)
 	} while (r.error == 0);
 	expect_eq(n, 2);
 	expect_eq(ask_with(1, NAME_COUNT, "", 0, 0).names, 2);
+}
+
+/* One asks before it has linked its names anew, one dies before that. */
+TEST(one_that_begins_again_waits_for_all)
+{
+	const struct name_message link = {.op = NAME_LINK, .flags = NAME_ANEW},
+		look = {.op = NAME_LOOKUP}, settled = {.op = NAME_SETTLED};
+
+	reset();
+	table.awaited = 1 << 1 | 1 << 2;
+	expect(name_is_early(&table, 0, &look));
+	expect(name_is_early(&table, 0, &settled));
+	expect(!name_is_early(&table, 1, &link));
+	expect_eq(ask_with(1, NAME_LINK, "a", 4, NAME_ANEW).error, 0);
+	expect(name_is_early(&table, 1, &settled));
+	expect(name_is_early(&table, 1, &look));
+	name_forget(&table, 2);
+	expect(!name_is_early(&table, 1, &settled));
+	expect(!name_is_early(&table, 0, &look));
+	expect_eq(ask_with(1, NAME_SETTLED, "", 0, 0).error, 0);
+	expect_eq(ask_with(0, NAME_LOOKUP, "a", 0, 0).port, 4);
 }
 
 /* --- daemons that keep what they were told --- */
@@ -430,6 +451,7 @@ main(void)
 	RUN(the_names_of_a_cluster_go_with_it_and_what_it_knew);
 	RUN(a_full_table_says_so_and_serves_on);
 	RUN(the_list_has_each_name_once);
+	RUN(one_that_begins_again_waits_for_all);
 	RUN(nobody_knows_what_is_gone);
 	return TEST_FAILED;
 }

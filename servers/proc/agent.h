@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <abi/layout.h>
+#include <servers/device/protocol.h>
 #include <servers/proc/family.h>
 #include <servers/proc/job.h>
 #include <servers/proc/load.h>
@@ -44,13 +45,26 @@ struct to_say {
 #define BIT_TYPED 7	/* it is time to look what was typed, and who has not ended */
 #define BIT_NAMES 8			/* the name server has said something */
 
-/* A server of this cluster. */
+#define SERVER_ENDS 5	/* so many within a minute are too many */
+
+/* A server of the leader's cluster. */
 struct server {
 	const char *name;		/* in the boot archive */
+	int port;			/* where it listens */
+	int in, kept;			/* handles: of that, and of what it leaves its successor */
 	int proc;			/* handle; 0: it was not started */
-	int device[STARTUP_DEVICES];	/* handles of those that it is given, the first ones */
+	uint32_t devices;		/* that it drives: */
+	uint8_t device[STARTUP_DEVICES];	/* their numbers */
 	uint32_t device_class;
+	uint64_t base;			/* of its image */
+	uint32_t lives;			/* begun so far */
+	bool is_asked_to_end;		/* what comes of that is no fault of its own */
+	uint32_t ends;			/* by itself; the last ones were at these times */
+	uint64_t ended[SERVER_ENDS];
 };
+
+/* By their numbers (client.h); one that the machine has not is one without a name. */
+#define SERVERS (PROCESS_DEVICE_SERVER + (int)DEVICE_CLASSES)
 
 struct agent {
 	struct cluster_info here;
@@ -61,6 +75,7 @@ struct agent {
 	struct part part;
 	struct to_say say;
 	struct family family;
+	struct server *server;		/* [SERVERS] of the leader; else NULL */
 };
 
 /* Read etc/job and place its ranks. 0 or -E_NAME; with `is_loud` the reason goes to the console. */
@@ -91,21 +106,26 @@ uint32_t agent_hundredths(void);
 /* The cores, and no more than the limits, that the job's processes have here. 0 or -E_NAME. */
 long agent_limit_process(const struct agent *a, int proc);
 
-/* Start a server in a process of its own, on this core; it listens at `port`. 0 or -E_NAME. */
-int agent_start_server(struct agent *a, struct server *s, int port);
-
-/* Has it ended (BIT_SERVER)? Then that is said. */
-bool agent_server_has_ended(const struct server *s);
+/*
+ * Start the servers of the leader's cluster, each in a process of its own, on this core. 0; or
+ * -E_NAME: the machine cannot do without one, and the console says which.
+ */
+int servers_start(struct agent *a);
 
 /*
- * Open the devices of this cluster for those that are to drive them: DEVICE_CLASSES servers, and
- * the file server. Start the former, each of which has one.
+ * Those that have ended (BIT_SERVER) are started again, which the console says. False: one is not,
+ * for it ends again and again, or there is no memory for it.
  */
-void agent_open_devices(struct server *servers, struct server *files);
-void agent_start_devices(struct agent *a, struct server *servers);
+bool servers_look(struct agent *a);
+
+/*
+ * End one, by a number from 0 on, with a signal, or with 0 do not. How many lives it has begun;
+ * -E_SRCH: there is none, or it is not running.
+ */
+int servers_kill(const struct agent *a, int number, int signal);
 
 /* A job is over in all clusters: they forget what it had open. */
-void agent_forget_devices(const struct server *servers, uint32_t badge);
+void servers_forget(const struct agent *a, uint32_t badge);
 
 /* The part's only rank has become another program, in that process. The caller ends its old one. */
 void agent_replace(struct agent *a, int proc);
@@ -115,6 +135,11 @@ void agent_replace(struct agent *a, int proc);
  * (reap.c).
  */
 void agent_reap(struct agent *a);
+
+/* Why the kernel has ended it, and where in a program whose image begins at `base`, in words. */
+const char *crash_text(const struct crash_info *i);
+#define CRASH_PLACE 320
+void crash_place(char text[CRASH_PLACE], const struct image *im, uint64_t base, uint64_t pc);
 
 /* The part is over: the leader will hear how. */
 void agent_ended(struct agent *a, enum proc_end end, int status);

@@ -278,6 +278,17 @@ process_room(struct channel *ch, struct process_room *room)
 }
 
 int
+process_server(struct channel *ch, int server, int sig)
+{
+	const struct process_request q = {.op = PROCESS_SERVER, .pid = server, .status = sig};
+	struct process_reply r;
+	char name[PROCESS_NAME_MAX];
+	int result = process_ask(ch, &q, &r, name);
+
+	return result < 0 ? result : r.pid;
+}
+
+int
 process_part_ask(struct channel *ch, const struct process_spawn *what,
 	const struct process_job *job, uint32_t clusters)
 {

@@ -83,6 +83,11 @@ enum process_op {
 	PROCESS_MEMORY = 13,
 	/* struct name_message -> the same, and nothing else (servers/name/client.h) */
 	PROCESS_NAME = 14,
+	/*
+	 * pid: number of a server, status: a signal that ends it, or 0 -> pid: how often it was
+	 * started. For tests: of a machine whose etc/job allows that, and of cluster 0
+	 */
+	PROCESS_SERVER = 15,
 };
 
 /* Of memory that processes of the cluster share; all but MAP the file server alone asks. */
@@ -303,6 +308,14 @@ int process_fork(struct channel *ch, uint64_t told, int *handle);
  * -E_SRCH: no such child; what kproc_start or service_call says.
  */
 int process_start(struct channel *ch, int pid, uint32_t flags, const struct process_entry *entry);
+
+/*
+ * End a server of the machine, of which cluster 0 has these, by a signal, or with 0 do not. How
+ * often it was started; -E_ACCES: the machine was not started so; -E_SRCH: there is none, or it is
+ * not running; or what service_call says.
+ */
+enum process_server { PROCESS_NAME_SERVER, PROCESS_FILE_SERVER, PROCESS_DEVICE_SERVER };
+int process_server(struct channel *ch, int server, int sig);
 
 /* What room the channel's cluster has. 0 or what service_call says. */
 int process_room(struct channel *ch, struct process_room *room);

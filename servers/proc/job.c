@@ -85,6 +85,13 @@ read_repeat(struct job *j, struct text value)
 }
 
 static int
+read_may(struct job *j, struct text value)
+{
+	j->may_end_servers = text_is(value, "end-servers");
+	return j->may_end_servers ? 0 : -E_INVAL;
+}
+
+static int
 read_ranks(struct job *j, struct text value)
 {
 	uint64_t n;
@@ -116,6 +123,8 @@ read_line(struct job *j, struct text key, struct text value)
 		return read_number(value, 4096, 1ull << 30, &j->shared_bytes);
 	if (text_is(key, "limit"))
 		return read_limit(j, value);
+	if (text_is(key, "may"))
+		return read_may(j, value);
 	if (text_is(key, "repeat"))
 		return read_repeat(j, value);
 	if (!text_is(key, "program"))

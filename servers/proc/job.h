@@ -15,11 +15,13 @@
  *	shared BYTES		of the area that the ranks of a cluster share, optional
  *	limit memory|threads|processes N	the most that the job may have in each cluster,
  *				optional: bytes beside program, data and stacks; threads; processes
+ *	may end-servers		a program of it may end servers, for tests (PROCESS_SERVER)
  *	repeat N		how often the job is run, one after the other; optional: once
  */
 #ifndef SERVERS_PROC_JOB_H
 #define SERVERS_PROC_JOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <abi/layout.h>
@@ -49,6 +51,7 @@ struct job {
 	uint64_t shared_bytes;		/* 0: the loader chooses */
 	struct proc_quota limit;
 	uint32_t repeat;
+	bool may_end_servers;
 	int has_clusters;
 	struct job_cluster cluster[CLUSTERS_MAX];
 	struct text arg[JOB_WORDS_MAX];

@@ -18,8 +18,6 @@
 #include <servers/proc/requests.h>
 #include <servers/proc/signals.h>
 
-#define NAME_SERVER "bin/name"
-
 struct leader {
 	struct lead lead;
 	int out[CLUSTERS_MAX];		/* mailbox to each other agent that takes part; 0: none */
@@ -31,8 +29,6 @@ struct leader {
 
 static struct agent agent;
 static struct leader leader;
-static struct server names = {.name = NAME_SERVER}, files = {.name = FILE_SERVER};
-static struct server devices[DEVICE_CLASSES];
 static bool is_leader;
 static int in;				/* the input mailbox */
 static int to_leader;
@@ -168,7 +164,7 @@ next_job(void)
 		is_last = c != agent.here.cluster && l->takes_part[c] && is_dead(c) && !restart(c);
 	if (is_last)
 		halt(leader.status & 255);
-	agent_forget_devices(devices, BADGE_OF_JOB(l->job));
+	servers_forget(&agent, BADGE_OF_JOB(l->job));
 	look_for_lives();
 }
 
@@ -237,34 +233,6 @@ look_after_leader(void)
 /* --- both --- */
 
 static void
-start_servers(void)
-{
-	struct file f;
-	bool has_devices = file_open(DEVICE_SERVER, &f) == 0;
-
-	if (has_devices || file_open(FILE_SHARES, &f) == 0)
-		agent_open_devices(devices, &files);
-	if (agent.has_names && agent_start_server(&agent, &names, NAME_PORT) != 0)
-		halt(1);
-	if (agent.has_files && agent_start_server(&agent, &files, FILE_PORT) != 0)
-		halt(1);
-	if (has_devices)
-		agent_start_devices(&agent, devices);
-}
-
-/* Clients would wait for its answers for ever. */
-static void
-look_for_servers(void)
-{
-	bool has_ended = agent_server_has_ended(&names) || agent_server_has_ended(&files);
-
-	for (unsigned i = 0; i < DEVICE_CLASSES; i++)
-		has_ended |= agent_server_has_ended(&devices[i]);
-	if (has_ended)
-		halt(1);
-}
-
-static void
 begin(void)
 {
 	struct file f;
@@ -278,8 +246,7 @@ begin(void)
 		kevent_bind(EVENT_CLUSTER, PROC_LEADER, BIT_DEATH);
 		return;
 	}
-	start_servers();
-	if (job_plan_read(&agent.plan, &agent.here, true) != 0)
+	if (servers_start(&agent) != 0 || job_plan_read(&agent.plan, &agent.here, true) != 0)
 		halt(1);
 	begin_job(1);
 }
@@ -322,12 +289,14 @@ serve(uint32_t bits)
 	}
 	if (bits & 1 << BIT_DEATH)
 		names_look_for_deaths();
+	if (bits & 1 << BIT_NAMES)
+		names_look_at_line();
 	if (bits & 1 << BIT_DEATH && is_leader)
 		(leader.waits ? look_for_lives : look_for_deaths)();
 	else if (bits & 1 << BIT_DEATH)
 		look_after_leader();
-	if (bits & 1 << BIT_SERVER)
-		look_for_servers();
+	if (bits & 1 << BIT_SERVER && !servers_look(&agent))
+		halt(1);
 	if (is_leader)
 		lead_on();
 	else

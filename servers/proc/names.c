@@ -13,6 +13,8 @@
 #define NOBODY UINT16_MAX		/* instead of a client */
 #define ASKED_MAX 32			/* requests to the name server that were not answered yet */
 #define PATIENCE_NS 1000000000ull	/* then the name server is told once more of the channel */
+#define SOON_NS 10000000		/* the pages of the line before come back */
+#define STEPS 256			/* after which a busy daemon looks at its line */
 #define NOW 0
 
 enum wait_state {
@@ -30,7 +32,11 @@ static struct name_wait *waits;
 static struct {
 	struct channel ch;
 	struct service_opening opening;
-	enum { LINE_CLOSED, LINE_OPENS, LINE_OPEN } state;
+	enum { LINE_CLOSED, LINE_OPENS, LINE_TELLS, LINE_OPEN } state;
+	bool is_anew;			/* the name server before has ended; it TELLS this one */
+	uint32_t told;			/* places of names that were looked at for that */
+	bool has_told;			/* all was said, but not answered yet */
+	uint32_t steps;			/* since an answer was awaited */
 	uint16_t asked[ASKED_MAX];	/* clients */
 	uint32_t first, count;
 	bool owes_dropped;
@@ -147,17 +153,21 @@ line_open(void)
 {
 	int result;
 
-	if (line.state == LINE_OPEN)
-		return 0;
+	if (line.state >= LINE_TELLS)
+		return line.state == LINE_OPEN ? 0 : -E_AGAIN;
 	if (line.state == LINE_CLOSED)
-		line.opening = (struct service_opening){.kind = &kind, .bit = BIT_NAMES};
+		line.opening = (struct service_opening){.kind = &kind, .bit = BIT_NAMES,
+			.is_anew = line.is_anew};
 	result = service_try_open(&line.ch, &line.opening);
-	if (result == -E_AGAIN && line.state == LINE_CLOSED) {
-		line.patience = time_now() + PATIENCE_NS;
+	if (result == -E_AGAIN ? line.state == LINE_CLOSED || line.opening.lacks_pages :
+		line.is_anew && result != 0) {
+		line.patience = time_now() + (result != -E_AGAIN || line.opening.lacks_pages ?
+			SOON_NS : PATIENCE_NS);
 		wake_at(line.patience);
 	}
-	line.state = result == 0 ? LINE_OPEN : result == -E_AGAIN ? LINE_OPENS : LINE_CLOSED;
-	return result;
+	line.state = result == -E_AGAIN ? LINE_OPENS : result != 0 ? LINE_CLOSED :
+		line.is_anew ? LINE_TELLS : LINE_OPEN;
+	return line.state == LINE_TELLS ? -E_AGAIN : result;
 }
 
 /* Ask the name server, for a client or NOBODY. False: there is no room for that now. */
@@ -198,6 +208,23 @@ send_for_nobody(uint32_t op, uint32_t flags, const char *name)
 
 	str_copy(q.name, sizeof(q.name), name);
 	return line_send(NOBODY, &q);
+}
+
+/* A name server that knows nothing is told what is linked here. */
+static void
+tell_anew(void)
+{
+	const struct local_name *l;
+
+	while (!line.has_told && (l = local_linked(&line.told)) != NULL) {
+		struct name_message q = {.op = NAME_LINK, .flags = NAME_ANEW, .port = l->port};
+
+		memcpy(q.name, l->name, sizeof(q.name));
+		if (!line_send(NOBODY, &q))
+			return;
+		line.told++;
+	}
+	line.has_told = line.has_told || send_for_nobody(NAME_SETTLED, 0, "");
 }
 
 /* What is due without a client. */
@@ -359,6 +386,20 @@ take_linked(const struct name_message *m)
 	}
 }
 
+/* It knows what is linked anywhere, and that nobody keeps what is not. */
+static void
+take_settled(void)
+{
+	static const struct name_message nothing;
+
+	line.state = LINE_OPEN;
+	line.is_anew = false;
+	for (uint32_t i = 0; i < service->used; i++)
+		if (waits[i].state == WAIT_UNLINK)
+			answer(i, 0, &nothing);
+	rouse_all(WAIT_TO_ASK);
+}
+
 /* What the name server says is all, or it will say NAME_AGAIN. */
 static void
 take_result(uint32_t client, const struct name_message *m)
@@ -383,7 +424,9 @@ take_answer(const struct name_message *m)
 
 	line.first = (line.first + 1) % ASKED_MAX;
 	line.count--;
-	if (m->op == NAME_LINK)
+	if (m->op == NAME_SETTLED)
+		take_settled();
+	else if (m->op == NAME_LINK && (m->error != 0 || (m->flags & NAME_ANEW) == 0))
 		take_linked(m);
 	else if (m->op == NAME_LOOKUP && m->error == 0 && !is_where)
 		known_put(m->name, &(struct name_place){m->cluster, m->port});
@@ -464,6 +507,48 @@ go_on_opening(void)
 			answer(i, result, &nothing);
 }
 
+/*
+ * The name server has ended. What it was asked its successor is asked; but who has unlinked a name
+ * waits only until all others have heard of the end, too, for they drop it then.
+ */
+static void
+line_lost(void)
+{
+	channel_end(&line.ch);
+	line.state = LINE_CLOSED;
+	line.is_anew = true;
+	line.has_told = line.owes_dropped = false;
+	line.first = line.count = line.told = 0;
+	known_drop_all();
+	local_begin_anew();
+	if (far.is_open)
+		far_end(-E_NOENT, 0);
+	for (uint32_t i = 0; i < service->used; i++) {
+		uint32_t state = waits[i].state;
+
+		if (state == WAIT_ASKED || state == WAIT_LINK || state == WAIT_UNLINK ||
+			state == WAIT_LOOKUP) {
+			waits[i].state = WAIT_UNLINK;
+			if (!waits[i].unlinks)
+				rouse(i, WAIT_TO_ASK);
+		}
+	}
+	line_open();
+}
+
+void
+names_look_at_line(void)
+{
+	if (line.state >= LINE_TELLS && channel_check(&line.ch) != 0)
+		line_lost();
+}
+
+bool
+names_are_settled(void)
+{
+	return !line.is_anew && local_is_settled();
+}
+
 bool
 names_have_come(void *of, bool is_last)
 {
@@ -484,12 +569,16 @@ names_step(void)
 {
 	bool has_come = false;
 
-	if (line.state == LINE_OPENS)
+	if (line.state == LINE_OPENS || (line.state == LINE_CLOSED && line.is_anew))
 		go_on_opening();
-	while (line.state == LINE_OPEN && take_message())
+	if (line.count > 0 && ++line.steps % STEPS == 0)
+		names_look_at_line();
+	while (line.state >= LINE_TELLS && take_message())
 		has_come = true;
 	if (service->until != FOREVER)
 		look_at_time();
+	if (line.state == LINE_TELLS)
+		tell_anew();
 	if (line.state == LINE_OPEN)
 		send_own();
 	if (has_come)
@@ -547,6 +636,7 @@ serve_unlink(uint32_t client, const struct name_message *q)
 	to_server.flags = 0;
 	result = ask_server(client, &to_server);
 	if (waits[client].state == WAIT_ASKED && l != NULL) {
+		waits[client].unlinks = true;
 		known_drop(q->name);
 		l->state = LOCAL_FREE;
 	}
@@ -666,6 +756,7 @@ names_serve(uint32_t client, const struct name_message *q, struct name_message *
 	if (state != WAIT_NONE && state != WAIT_TO_ASK && state != WAIT_ANSWERED)
 		return false;
 	waits[client].state = WAIT_NONE;
+	waits[client].unlinks = false;
 	if (state == WAIT_ANSWERED)
 		give_answer(client, r);
 	else

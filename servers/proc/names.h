@@ -14,6 +14,7 @@
 /* What a client waits for; the daemon's affair. */
 struct name_wait {
 	uint8_t state;
+	bool unlinks;			/* a name of this cluster, which is none any more */
 	uint16_t hash;			/* of the name */
 	int16_t error;			/* of the answer that is there, and what it says: */
 	uint16_t cluster, port, names;
@@ -39,6 +40,14 @@ void names_step(void);
 
 /* A message of another daemon, PROC_NAME_ASK or PROC_NAME_TOLD. */
 void names_message(uint32_t cluster, const struct proc_message *m);
+
+/*
+ * The line to the name server was woken: is that still there? Its successor is told what it knew.
+ */
+void names_look_at_line(void);
+
+/* The name server knows of all names that have left this cluster. */
+bool names_are_settled(void);
 
 /* A cluster has died. */
 void names_look_for_deaths(void);

@@ -97,6 +97,13 @@ known_drop(const char *name)
 		name_cache_drop(cache.at, &key);
 }
 
+void
+known_drop_all(void)
+{
+	if (cache.at != NULL)
+		name_cache_drop_all(cache.at);
+}
+
 bool
 known_find(const char *name, struct name_place *place)
 {
@@ -229,4 +236,21 @@ local_is_settled(void)
 		if (l->state == LOCAL_OVER)
 			return false;
 	return local.leaving == 0;
+}
+
+void
+local_begin_anew(void)
+{
+	for (struct local_name *l = local.name; l < end_of_names(); l++)
+		if (l->state != LOCAL_LINKED)
+			l->state = LOCAL_FREE;
+	local.leaving = 0;
+}
+
+const struct local_name *
+local_linked(uint32_t *at)
+{
+	while (local.name + *at < end_of_names() && local.name[*at].state != LOCAL_LINKED)
+		++*at;
+	return local.name + *at < end_of_names() ? &local.name[*at] : NULL;
 }

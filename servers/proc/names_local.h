@@ -52,9 +52,17 @@ struct local_name *local_leaving(void);
 void local_told(void);			/* the name server knows of one more that has left */
 bool local_is_settled(void);		/* it knows of all */
 
+/*
+ * The name server is another one, which knows nothing: those that are linked are all that is left.
+ * The next of them from place *at on; NULL: that were all.
+ */
+void local_begin_anew(void);
+const struct local_name *local_linked(uint32_t *at);
+
 /* The table that programs read: put a name, take it out, look for one. */
 void known_put(const char *name, const struct name_place *place);
 void known_drop(const char *name);
+void known_drop_all(void);
 bool known_find(const char *name, struct name_place *place);
 
 /* Lend it to a process: the handle there, or -E_NAME. */

@@ -53,18 +53,20 @@ TEST(limits_and_repetitions_are_read_and_have_defaults)
 	static const char plain[] = "program x\nranks 1\n";
 	static const char limited[] =
 		"program x\nranks 1\nlimit memory 5000000000\nlimit threads 4\n"
-				      "limit processes 2\nrepeat 3\n";
+				      "limit processes 2\nrepeat 3\nmay end-servers\n";
 	struct job j;
 	uint32_t line;
 
 	expect_eq(parse(&j, plain, &line), 0);
 	expect_eq(j.repeat, 1);
+	expect_eq(j.may_end_servers, 0);
 	expect(j.limit.bytes == UINT64_MAX);
 	expect(j.limit.threads == UINT32_MAX && j.limit.processes == UINT32_MAX);
 	expect_str(job_limit_text(&j, -E_NOMEM), "");
 	expect_str(job_limit_text(&j, -E_NOSPC), "");
 	expect_eq(parse(&j, limited, &line), 0);
 	expect_eq(j.repeat, 3);
+	expect_eq(j.may_end_servers, 1);
 	expect(j.limit.bytes == 5000000000 && j.limit.threads == 4 && j.limit.processes == 2);
 	expect_str(job_limit_text(&j, -E_NOMEM), " (the job has a limit of memory)");
 	expect_str(job_limit_text(&j, -E_NOSPC), " (the job has a limit of threads)");
@@ -107,6 +109,7 @@ TEST(a_bad_description_is_refused_with_its_line)
 	refuse("limit threads 4294967296\n", -E_INVAL, 1);
 	refuse("limit patience 1\n", -E_INVAL, 1);
 	refuse("repeat 0\n", -E_INVAL, 1);
+	refuse("may fly\n", -E_INVAL, 1);
 	refuse("repeat 1000001\n", -E_INVAL, 1);
 	refuse("program x\nranks 99999999999999999999\n", -E_INVAL, 2);
 }

@@ -29,8 +29,8 @@ status_of_cause(uint32_t cause)
 	}
 }
 
-static const char *
-text_of_cause(const struct crash_info *i)
+const char *
+crash_text(const struct crash_info *i)
 {
 	static const char *const access[] =
 		{"bad address read", "bad address written", "bad address executed"};
@@ -63,31 +63,31 @@ rank_of(const struct part *p, const struct crash_info *i)
 	return -1;
 }
 
-/* Where it was: function and place in the program, or the bare address outside of it. */
-static void
-describe_place(const struct part *p, const struct crash_info *i, int rank, char *text, size_t bytes)
+/* Function and place in the program, or the bare address outside of it. */
+void
+crash_place(char text[CRASH_PLACE], const struct image *im, uint64_t base, uint64_t pc)
 {
-	uint64_t at = rank >= 0 ? i->pc - p->rank[rank].base : UINT64_MAX;
+	uint64_t at = pc - base;
 	uint64_t offset;
 	const char *function;
 
-	if (at >= p->image->plan.span) {
-		fmt_print(text, bytes, "at 0x%lx outside the program", (unsigned long)i->pc);
+	if (pc < base || at >= im->plan.span) {
+		fmt_print(text, CRASH_PLACE, "at 0x%lx outside the program", (unsigned long)pc);
 		return;
 	}
-	function = elf_symbol_at(&p->image->elf, at, &offset);
+	function = elf_symbol_at(&im->elf, at, &offset);
 	if (function == NULL)
-		fmt_print(text, bytes, "at 0x%lx of %s", (unsigned long)at, p->image->name);
+		fmt_print(text, CRASH_PLACE, "at 0x%lx of %s", (unsigned long)at, im->name);
 	else
-		fmt_print(text, bytes, "in %s+0x%lx (0x%lx of %s)", function, (unsigned long)offset,
-			(unsigned long)at, p->image->name);
+		fmt_print(text, CRASH_PLACE, "in %s+0x%lx (0x%lx of %s)", function,
+			(unsigned long)offset, (unsigned long)at, im->name);
 }
 
 void
 part_report_crash(const struct part *p, const struct cluster_info *here)
 {
 	struct crash_info i = {0};
-	char who[32], place[320];
+	char who[32], place[CRASH_PLACE];
 	int r;
 
 	if (kcrash_info(p->proc, &i) < 0)
@@ -97,9 +97,9 @@ part_report_crash(const struct part *p, const struct cluster_info *here)
 		fmt_print(who, sizeof(who), "rank %u", p->rank[r].rank);
 	else
 		fmt_print(who, sizeof(who), "a rank");
-	describe_place(p, &i, r, place, sizeof(place));
+	crash_place(place, p->image, r >= 0 ? p->rank[r].base : UINT64_MAX, i.pc);
 	console_print("atoll: %s crashed: %s, address 0x%lx, %s, cluster %u core %u\n", who,
-		text_of_cause(&i), (unsigned long)i.addr, place, here->cluster, i.core);
+		crash_text(&i), (unsigned long)i.addr, place, here->cluster, i.core);
 }
 
 void

@@ -506,6 +506,10 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 	case PROCESS_GROUP:
 		r->pid = group_ask(s->member, s->q.flags, s->q.pid, s->q.status);
 		return r->pid < 0 ? r->pid : 0;
+	case PROCESS_SERVER:
+		r->pid = agent->plan.job.may_end_servers ?
+			servers_kill(agent, s->q.pid, s->q.status) : -E_ACCES;
+		return r->pid < 0 ? r->pid : 0;
 	default: return -E_INVAL;
 	}
 }

@@ -4,12 +4,12 @@
  * with what a program has written there, is tried again when there is room: the process server
  * never waits for one, so that no two servers wait for each other.
  */
-#include <servers/proc/names_local.h>
+#include <servers/proc/names.h>
 
 bool
 agent_say(struct agent *a, struct proc_message *m)
 {
-	if (!a->say.has_ended || !local_is_settled())
+	if (!a->say.has_ended || !names_are_settled())
 		return false;
 	*m = (struct proc_message){.magic = PROC_MAGIC, .op = PROC_ENDED, .job = a->part.job,
 		.cluster = a->here.cluster,

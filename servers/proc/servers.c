@@ -2,7 +2,8 @@
  *
  * The servers of the leader's cluster. The process server opens the port of each, before anything
  * else runs, and gives it a handle that reads there. It keeps the port open itself: whatever
- * becomes of a server, no other process can be asked in its place.
+ * becomes of a server, no other process can be asked in its place, and what clients say meanwhile
+ * waits for its successor, which is started at once.
  */
 #include <context.h>
 #include <atoll/kcalls.h>
@@ -10,13 +11,19 @@
 #include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/device/protocol.h>
+#include <servers/file/protocol.h>
+#include <servers/name/protocol.h>
 #include <servers/proc/agent.h>
+#include <servers/proc/client.h>
 
 #define SERVER_STACK (32 * 1024)
 #define NOW 0			/* as a deadline: ask without waiting */
 #define PATIENCE_NS 2000000000ull	/* for a device server */
+#define SPAN_NS 60000000000ull		/* in which SERVER_ENDS ends are too many */
 #define VIRTIO_ENTROPY 4		/* numbers of devices: VIRTIO 1.1, section 5 */
 #define VIRTIO_9P 9
+
+static struct image image;		/* of the server that is being started */
 
 /*
  * An empty process that is believed as a server is, that no program keeps from working, and whose
@@ -34,22 +41,46 @@ make_server(void)
 	return result < 0 ? result : proc;
 }
 
-/* The handle by which a server reads at its port, or -E_NAME. */
+/* What all lives of a server have: its port, and a page. 0 or -E_NAME. */
 static long
-give_port(int proc, int port)
+make_lasting(struct server *s)
 {
-	long own = kmailbox_create(port);
+	long result = s->in = (int)kmailbox_create(s->port);
 
-	return own < 0 ? own : khandle_duplicate((int)own, proc, RIGHT_READ | RIGHT_WAIT);
+	if (result >= 0)
+		result = s->kept = (int)kmemory_create(1);
+	return result;
 }
 
+/* Handles in the server of its port, at which it reads, and of its page. 0 or -E_NAME. */
+static long
+give_lasting(const struct server *server, struct startup *s)
+{
+	long result = khandle_duplicate(server->in, server->proc, RIGHT_READ | RIGHT_WAIT);
+
+	s->listens = (int32_t)result;
+	if (result >= 0)
+		result = s->kept = (int32_t)khandle_duplicate(server->kept, server->proc,
+			RIGHT_READ | RIGHT_WRITE);
+	return result;
+}
+
+/*
+ * The devices are the server's alone: each was stopped with the handles and mappings of the one
+ * before. 0 or -E_NAME.
+ */
 static long
 give_devices(const struct server *server, struct startup *s)
 {
-	for (int i = 0; i < STARTUP_DEVICES && server->device[i] != 0; i++) {
-		long result = khandle_duplicate(server->device[i], server->proc,
-			RIGHTS_ALL | HANDLE_MOVE);
+	struct device_info info;
 
+	for (uint32_t i = 0; i < server->devices; i++) {
+		long device = kdevice_open(atoll_startup()->authority, server->device[i], &info),
+			result = device;
+
+		if (device >= 0)
+			result = khandle_duplicate((int)device, server->proc,
+				RIGHTS_ALL | HANDLE_MOVE);
 		if (result < 0)
 			return result;
 		s->device[i] = (int32_t)result;
@@ -59,98 +90,216 @@ give_devices(const struct server *server, struct startup *s)
 
 /* Load a server into its process and start it on this core. 0 or -E_NAME. */
 static long
-load_server(const struct agent *a, struct image *im, const struct server *server, int port)
+load_server(const struct agent *a, struct server *server)
 {
 	struct startup s = {.version = STARTUP_VERSION, .bytes = sizeof(s),
-	    .gate = atoll_startup()->gate, .cluster = a->here.cluster};
+	    .gate = atoll_startup()->gate, .cluster = a->here.cluster,
+	    .device_class = server->device_class};
 	struct copy c = {.stack_bytes = SERVER_STACK};
 	struct stack_place place;
 	struct context ctx;
-	int proc = server->proc;
-	long result = give_port(proc, port);
+	long result = give_lasting(server, &s);
 
+	if (result >= 0)
+		result = give_devices(server, &s);
+	if (result >= 0)
+		result = copy_make(&c, &image, server->proc);
 	if (result < 0)
 		return result;
-	s.listens = (int32_t)result;
-	s.device_class = server->device_class;
-	result = give_devices(server, &s);
-	if (result < 0)
-		return result;
-	result = copy_make(&c, im, proc);
-	if (result != 0)
-		return result;
-	result = part_fill_stack(&c, im,
-		&(struct words){.program = {im->name, str_len(im->name)}}, &s, &place);
+	result = part_fill_stack(&c, &image,
+		&(struct words){.program = {image.name, str_len(image.name)}}, &s, &place);
 	copy_done(&c);
 	if (result != 0)
 		return result;
-	context_init(&ctx, (uintptr_t)(c.base + im->plan.entry), (uintptr_t)place.sp, 0, 0);
-	return kproc_start(proc, &ctx, (int)a->here.core);
+	server->base = c.base;
+	context_init(&ctx, (uintptr_t)(c.base + image.plan.entry), (uintptr_t)place.sp, 0, 0);
+	return kproc_start(server->proc, &ctx, (int)a->here.core);
 }
 
-int
-agent_start_server(struct agent *a, struct server *s, int port)
+/* The program is in `image`. 0 or -E_NAME, which is said. */
+static long
+begin_life(const struct agent *a, struct server *s)
 {
-	static struct image im;
-	long result = image_open(&im, (struct text){s->name, str_len(s->name)}, true);
+	long result = make_server();
 
-	if (result != 0)
-		return (int)result;
-	result = s->proc = (int)make_server();
+	s->proc = result < 0 ? 0 : (int)result;
 	if (result >= 0)
-		result = load_server(a, &im, s, port);
-	image_close(&im);
+		result = load_server(a, s);
 	if (result < 0)
-		console_print("atoll: cannot start %s: %s\n", s->name, error_text(result));
-	return result < 0 ? (int)result : 0;
+		console_print("atoll: cannot start %s: %s\n", s->name, error_text((int)result));
+	else
+		s->lives++;
+	return result;
 }
+
+static long
+open_program(const struct server *s)
+{
+	return image_open(&image, (struct text){s->name, str_len(s->name)}, true);
+}
+
+static long
+start_server(const struct agent *a, struct server *s)
+{
+	long result = make_lasting(s);
+
+	if (result >= 0)
+		result = open_program(s);
+	if (result < 0) {
+		console_print("atoll: cannot start %s: %s\n", s->name, error_text((int)result));
+		return result;
+	}
+	result = begin_life(a, s);
+	image_close(&image);
+	return result;
+}
+
+/* --- devices --- */
 
 /* Who is to drive a device: a server of its own, or the file server; NULL: nobody here does. */
 static struct server *
-driver_of(const struct device_info *info, struct server *servers, struct server *files)
+driver_of(const struct device_info *info, struct server *servers)
 {
 	if (info->kind == DEVICE_UART_16550)
-		return &servers[DEVICE_CONSOLE];
+		return &servers[PROCESS_DEVICE_SERVER + DEVICE_CONSOLE];
 	if (info->kind == DEVICE_VIRTIO && info->id == VIRTIO_ENTROPY)
-		return &servers[DEVICE_RANDOM];
-	return info->kind == DEVICE_VIRTIO && info->id == VIRTIO_9P ? files : NULL;
+		return &servers[PROCESS_DEVICE_SERVER + DEVICE_RANDOM];
+	return info->kind == DEVICE_VIRTIO && info->id == VIRTIO_9P ?
+		&servers[PROCESS_FILE_SERVER] : NULL;
 }
 
-void
-agent_open_devices(struct server *servers, struct server *files)
+/* Which devices there are for whom. */
+static void
+find_devices(struct server *servers)
 {
 	struct device_info info;
 	long device = 0;
 
 	for (int number = 0; device != -E_INVAL; number++) {
 		struct server *s;
-		int i = 0;
+		uint32_t most;
 
 		device = kdevice_open(atoll_startup()->authority, number, &info);
 		if (device < 0)
 			continue;
-		s = driver_of(&info, servers, files);
-		while (s != NULL && i < STARTUP_DEVICES && s->device[i] != 0)
-			i++;
-		if (s == NULL || i == STARTUP_DEVICES || (s != files && i > 0))
-			khandle_close((int)device);
-		else
-			s->device[i] = (int)device;
+		khandle_close((int)device);
+		s = driver_of(&info, servers);
+		most = s == &servers[PROCESS_FILE_SERVER] ? STARTUP_DEVICES : 1;
+		if (s != NULL && s->devices < most)
+			s->device[s->devices++] = (uint8_t)number;
 	}
 }
 
-void
-agent_start_devices(struct agent *a, struct server *servers)
+static bool
+archive_has(const char *name)
 {
-	for (uint32_t class = 0; class < DEVICE_CLASSES; class++) {
-		struct server *s = &servers[class];
+	struct file f;
 
-		if (s->device[0] == 0)
-			continue;
-		s->name = DEVICE_SERVER;
+	return file_open(name, &f) == 0;
+}
+
+int
+servers_start(struct agent *a)
+{
+	static struct server servers[SERVERS];
+	bool has_devices = archive_has(DEVICE_SERVER);
+	long result = 0;
+
+	a->server = servers;
+	servers[PROCESS_NAME_SERVER].port = NAME_PORT;
+	servers[PROCESS_NAME_SERVER].name = a->has_names ? NAME_SERVER : NULL;
+	servers[PROCESS_FILE_SERVER].port = FILE_PORT;
+	servers[PROCESS_FILE_SERVER].name = a->has_files ? FILE_SERVER : NULL;
+	if (has_devices || archive_has(FILE_SHARES))
+		find_devices(servers);
+	for (uint32_t class = 0; class < DEVICE_CLASSES; class++) {
+		struct server *s = &servers[PROCESS_DEVICE_SERVER + class];
+
+		s->port = (int)DEVICE_PORT(class);
 		s->device_class = class;
-		agent_start_server(a, s, (int)DEVICE_PORT(class));
+		s->name = has_devices && s->devices > 0 ? DEVICE_SERVER : NULL;
 	}
+	for (int i = 0; i < SERVERS && result >= 0; i++)
+		if (servers[i].name != NULL)
+			result = start_server(a, &servers[i]);
+	return result < 0 ? (int)result : 0;
+}
+
+/* --- ends --- */
+
+/* Why it has ended, and where, if the kernel has ended it. */
+static void
+say_end(const struct server *s, const struct proc_status *status, const char *then)
+{
+	char place[CRASH_PLACE];
+	struct crash_info i = {0};
+
+	if (status->cause == CRASH_NONE || status->cause == CRASH_KILLED ||
+		kcrash_info(s->proc, &i) < 0) {
+		console_print("atoll: the server %s %s %d, %s\n", s->name, status->cause ==
+			CRASH_KILLED ? "was ended by signal" : "has ended with status",
+			status->status & 255, then);
+		return;
+	}
+	crash_place(place, &image, s->base, i.pc);
+	console_print("atoll: the server %s crashed: %s, address 0x%lx, %s, %s\n", s->name,
+		crash_text(&i), (unsigned long)i.addr, place, then);
+}
+
+/* It has ended by itself. Too often? */
+static bool
+has_ended_too_often(struct server *s)
+{
+	uint64_t now = 0;
+
+	kclock(&now);
+	s->ended[s->ends++ % SERVER_ENDS] = now;
+	return s->ends >= SERVER_ENDS && now - s->ended[s->ends % SERVER_ENDS] < SPAN_NS;
+}
+
+/* Its end is taken from the kernel, and its successor begins. False: it has none. */
+static bool
+begin_next_life(const struct agent *a, struct server *s, const struct proc_status *status)
+{
+	bool is_last = !s->is_asked_to_end && has_ended_too_often(s), is_open;
+
+	s->is_asked_to_end = false;
+	is_open = open_program(s) == 0;
+	say_end(s, status, is_last ? "too often, and with it the machine" :
+		"and is started again");
+	khandle_close(s->proc);
+	s->proc = 0;
+	if (is_open && !is_last)
+		is_open = begin_life(a, s) >= 0;
+	image_close(&image);
+	return is_open && !is_last;
+}
+
+bool
+servers_look(struct agent *a)
+{
+	struct proc_status status;
+	bool is_well = true;
+
+	for (struct server *s = a->server; s < a->server + SERVERS && is_well; s++)
+		if (s->proc > 0 && kproc_wait(s->proc, &status, NOW) >= 0)
+			is_well = begin_next_life(a, s, &status);
+	return is_well;
+}
+
+int
+servers_kill(const struct agent *a, int number, int signal)
+{
+	struct server *s = a->server != NULL && number >= 0 && number < SERVERS ?
+		&a->server[number] : NULL;
+
+	if (s == NULL || s->proc == 0)
+		return -E_SRCH;
+	if (signal != 0) {
+		s->is_asked_to_end = true;
+		kproc_kill(s->proc, signal);
+	}
+	return (int)s->lives;
 }
 
 /* A device server waits for none but its device: it takes the message soon, or has ended. */
@@ -171,20 +320,9 @@ forget_device(uint32_t class, uint32_t badge)
 }
 
 void
-agent_forget_devices(const struct server *servers, uint32_t badge)
+servers_forget(const struct agent *a, uint32_t badge)
 {
 	for (uint32_t class = 0; class < DEVICE_CLASSES; class++)
-		if (servers[class].proc != 0)
+		if (a->server[PROCESS_DEVICE_SERVER + class].proc != 0)
 			forget_device(class, badge);
-}
-
-bool
-agent_server_has_ended(const struct server *s)
-{
-	struct proc_status status;
-
-	if (s->proc <= 0 || kproc_wait(s->proc, &status, NOW) < 0)
-		return false;
-	console_print("atoll: the server %s has ended, and with it the machine\n", s->name);
-	return true;
 }

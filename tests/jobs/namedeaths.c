@@ -2,9 +2,11 @@
  *
  * Names of processes that are killed at random times, in several clusters, while they link, look up
  * and unlink the same few names. What a killed one had is gone afterwards: as many names are there
- * as before, none of the few is found, and each can be linked.
- * usage: namedeaths [SEED]; a child is `namedeaths child SEED`.
+ * as before, none of the few is found, and each can be linked. With `server` the name server is
+ * killed, too: who asks waits for its successor, and notices nothing.
+ * usage: namedeaths [SEED [server [DEATHS]]]; a child is `namedeaths child SEED`.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
 #include <servers/name/client.h>
+#include <servers/name/protocol.h>
 #include <servers/proc/client.h>
 #include "expect.h"
 
@@ -75,6 +78,7 @@ child(uint64_t seed)
 		}
 	}
 	printf("FAIL child: %d\n", result);
+	fflush(stdout);
 	return 3;
 }
 
@@ -117,6 +121,18 @@ let_live(void)
 	kthread_sleep(1u << BIT_PROC, now + 1000ull * draw(LIFE_US));
 }
 
+static void
+end_server(struct channel *ch)
+{
+	int lives = process_server(ch, PROCESS_NAME_SERVER, 0);
+
+	expect(lives > 0, 1, "a name server");
+	expect(process_server(ch, PROCESS_NAME_SERVER, SIGKILL), lives, "kill it");
+	/* some are killed before they have come to anything, and some while others begin anew */
+	while (draw(2) == 0 && process_server(ch, PROCESS_NAME_SERVER, 0) == lives)
+		kthread_yield();
+}
+
 /* None of the names is anybody's now, or kept anywhere. */
 static void
 look_for_rest(int before)
@@ -142,11 +158,12 @@ main(int argc, char **argv)
 {
 	static struct channel ch[CLUSTERS_MAX];
 	struct cluster_info here;
-	uint64_t seed = argc > 1 ? strtoul(argv[argc - 1], NULL, 10) : 1;
-	int before;
+	uint64_t seed = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
+	bool is_child = argc > 2 && strcmp(argv[1], "child") == 0;
+	int before, deaths = argc > 3 ? atoi(argv[3]) : DEATHS;
 
-	if (argc > 2)
-		return child(seed);
+	if (is_child)
+		return child(strtoul(argv[2], NULL, 10));
 	state = seed;
 	kcluster_info(&here);
 	expect(name_open(&names, BIT), 0, "open the client");
@@ -155,10 +172,12 @@ main(int argc, char **argv)
 		expect(process_open(&ch[c], (int)c, BIT_PROC), 0, "open a channel");
 	for (int i = 0; i < AT_ONCE; i++)
 		begin(&mortal[i], &ch[draw(here.clusters)]);
-	for (int n = 0; n < DEATHS && failures == 0; n++) {
+	for (int n = 0; n < deaths && failures == 0; n++) {
 		struct mortal *m = &mortal[draw(AT_ONCE)];
 
 		let_live();
+		if (argc > 2)
+			end_server(&ch[NAME_CLUSTER]);
 		end(m);
 		begin(m, &ch[draw(here.clusters)]);
 	}

@@ -130,6 +130,11 @@ def programs(port):
     for seed in (1, 2):
         yield f"names_go_with_who_is_killed_{seed}", \
             lambda s=seed: expect(run(port, 1, "namedeaths", str(s)), 0, f"ok deaths with seed {s}")
+    yield "a_name_server_that_is_killed_is_followed_by_another_one", \
+        lambda: expect(run(port, 1, "namedeaths", "3", "server", options=("--end-servers",)), 0,
+                       "ok deaths with seed 3", "the server bin/name was ended by signal 9, and is started again")
+    yield "a_program_that_may_not_ends_no_server", \
+        lambda: expect(run(port, 1, "namedeaths", "3", "server"), 1, "a name server: 0 instead of 1")
     for way in ("daemon", "two-steps", "forward"):
         yield f"ranks_find_each_other_by_names_{way.replace('-', '_')}", \
             lambda w=way: ranks_say_ok(run(port, 12, "mpinames", options=("--map", "scatter", "--mpi-names", w)), 12)

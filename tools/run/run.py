@@ -36,6 +36,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --limit KIND=N,...   the most that the job may have in each cluster: memory (as 64M, beside its
                        programs and stacks; hosted: without libc's), threads, processes
   --repeat N           run the job N times on one machine; the status is the first that is not 0
+  --end-servers        the program may end servers of the machine, for tests (servers/proc/client.h)
   --mpi-coll C=A,...   the algorithm of a collective, where it can be used:
                        allreduce=ring,bcast=binomial; list: prints all, with their costs
   --env NAME=VALUE     an environment variable of the program
@@ -72,7 +73,8 @@ VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--ma
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks",
           "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory",
-         "--stretches": "stretches", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
+         "--stretches": "stretches", "--end-servers": "end_servers",
+         "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
 
 class Options:
@@ -85,7 +87,7 @@ class Options:
         self.mpi_path, self.mpi_coll, self.mpi_counts, self.memory = "opt", None, False, False
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
-        self.limit, self.repeat, self.device, self.share = {}, "1", [], []
+        self.limit, self.repeat, self.device, self.share, self.end_servers = {}, "1", [], [], False
 
 
 def parse(argv):
@@ -327,7 +329,7 @@ def make_job(o):
         raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
     try:
         text = archive.job_text(f"bin/{name}", o.n, o.map, o.args, o.env, m.places())
-        text += archive.limits_text(o.limit, o.repeat)
+        text += archive.limits_text(o.limit, o.repeat, ["end-servers"] * o.end_servers)
         more, paths = extra_files(o.file)
         members = launch.members_of(o.port, servers) + [(f"bin/{name}", data),
                                                         ("etc/job", text)] + more + _input(o, more)

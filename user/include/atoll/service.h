@@ -52,6 +52,11 @@ struct service_opening {
 	int bit;
 	bool is_begun, is_made;
 	bool is_named;			/* false again: to name it once more */
+	/*
+	 * the channel before has just ended, and its pages come back soon: without any it is
+	 * -E_AGAIN, and `lacks_pages`, which nothing tells the end of
+	 */
+	bool is_anew, lacks_pages;
 	int out;			/* mailbox to the server */
 	uint32_t number;		/* of the channel */
 };
@@ -59,10 +64,17 @@ struct service_opening {
 /*
  * Go on with opening a channel: 0: it is open; -E_AGAIN: call it again when there may be room for
  * a message to the server (EVENT_ROOM), or once it is named, when something has come in the
- * channel. It may have to be named again: a server that cannot open it now has no way to say so.
- * Or what service_open says: it was not opened.
+ * channel. It may have to be named again: a server that cannot open it now has no way to say so. A
+ * server that has ended before it answered has a successor, who is asked instead. Or what
+ * service_open says: it was not opened.
  */
 int service_try_open(struct channel *ch, struct service_opening *o);
+
+/*
+ * The server has ended (-E_PIPE), and will be started again: give up the channel, and open one to
+ * its successor as service_open does. Without success there is no channel.
+ */
+int service_reopen(struct channel *ch, const struct service_kind *kind, int bit);
 
 /*
  * Send a request of two parts, and wait for its answer, whose first `answer[0].bytes` go to the
