@@ -1,144 +1,56 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter collectives: the blocking forms.
+ * Chapters collectives and neighbourhood collectives. mpi/tools/mpigen.py reads which functions
+ * FORMS defines.
  */
 #include <mpi/api/collective.h>
 
-int
-impl_Barrier(struct call *call, const struct args_Barrier *a)
-{
-	struct collective k = BARRIER(a);
+/* The blocking form of a function, the non-blocking and the persistent one. */
+#define FORMS(blocking, started, describe) \
+	int \
+	impl_##blocking(struct call *call, const struct args_##blocking *a) \
+	{ \
+		struct collective k = describe(a); \
+ \
+		return collective_blocking(call, a->comm, &k); \
+	} \
+	int \
+	impl_##started(struct call *call, const struct args_##started *a) \
+	{ \
+		struct collective k = describe(a); \
+ \
+		return collective_started(call, a->comm, &k, a->request); \
+	} \
+	int \
+	impl_##blocking##_init(struct call *call, const struct args_##blocking##_init *a) \
+	{ \
+		struct collective k = describe(a); \
+ \
+		return collective_prepared(call, a->comm, &k, a->request); \
+	}
 
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Bcast(struct call *call, const struct args_Bcast *a)
-{
-	struct collective k = BCAST(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Gather(struct call *call, const struct args_Gather *a)
-{
-	struct collective k = GATHER(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Gatherv(struct call *call, const struct args_Gatherv *a)
-{
-	struct collective k = GATHERV(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Scatter(struct call *call, const struct args_Scatter *a)
-{
-	struct collective k = SCATTER(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Scatterv(struct call *call, const struct args_Scatterv *a)
-{
-	struct collective k = SCATTERV(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Allgather(struct call *call, const struct args_Allgather *a)
-{
-	struct collective k = ALLGATHER(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Allgatherv(struct call *call, const struct args_Allgatherv *a)
-{
-	struct collective k = ALLGATHERV(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Alltoall(struct call *call, const struct args_Alltoall *a)
-{
-	struct collective k = ALLTOALL(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Alltoallv(struct call *call, const struct args_Alltoallv *a)
-{
-	struct collective k = ALLTOALLV(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Alltoallw(struct call *call, const struct args_Alltoallw *a)
-{
-	struct collective k = ALLTOALLW(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Reduce(struct call *call, const struct args_Reduce *a)
-{
-	struct collective k = REDUCE(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Allreduce(struct call *call, const struct args_Allreduce *a)
-{
-	struct collective k = REDUCTION(COLL_ALLREDUCE, a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Reduce_scatter(struct call *call, const struct args_Reduce_scatter *a)
-{
-	struct collective k = REDUCE_SCATTER(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Reduce_scatter_block(struct call *call, const struct args_Reduce_scatter_block *a)
-{
-	struct collective k = REDUCE_SCATTER_BLOCK(a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Scan(struct call *call, const struct args_Scan *a)
-{
-	struct collective k = REDUCTION(COLL_SCAN, a);
-
-	return collective_blocking(call, a->comm, &k);
-}
-
-int
-impl_Exscan(struct call *call, const struct args_Exscan *a)
-{
-	struct collective k = REDUCTION(COLL_EXSCAN, a);
-
-	return collective_blocking(call, a->comm, &k);
-}
+FORMS(Barrier, Ibarrier, BARRIER)
+FORMS(Bcast, Ibcast, BCAST)
+FORMS(Gather, Igather, GATHER)
+FORMS(Gatherv, Igatherv, GATHERV)
+FORMS(Scatter, Iscatter, SCATTER)
+FORMS(Scatterv, Iscatterv, SCATTERV)
+FORMS(Allgather, Iallgather, ALLGATHER)
+FORMS(Allgatherv, Iallgatherv, ALLGATHERV)
+FORMS(Alltoall, Ialltoall, ALLTOALL)
+FORMS(Alltoallv, Ialltoallv, ALLTOALLV)
+FORMS(Alltoallw, Ialltoallw, ALLTOALLW)
+FORMS(Reduce, Ireduce, REDUCE)
+FORMS(Allreduce, Iallreduce, ALLREDUCE)
+FORMS(Reduce_scatter, Ireduce_scatter, REDUCE_SCATTER)
+FORMS(Reduce_scatter_block, Ireduce_scatter_block, REDUCE_SCATTER_BLOCK)
+FORMS(Scan, Iscan, SCAN)
+FORMS(Exscan, Iexscan, EXSCAN)
+FORMS(Neighbor_allgather, Ineighbor_allgather, NEIGHBOR_ALLGATHER)
+FORMS(Neighbor_allgatherv, Ineighbor_allgatherv, NEIGHBOR_ALLGATHERV)
+FORMS(Neighbor_alltoall, Ineighbor_alltoall, NEIGHBOR_ALLTOALL)
+FORMS(Neighbor_alltoallv, Ineighbor_alltoallv, NEIGHBOR_ALLTOALLV)
+FORMS(Neighbor_alltoallw, Ineighbor_alltoallw, NEIGHBOR_ALLTOALLW)
 
 int
 impl_Reduce_local(struct call *call, const struct args_Reduce_local *a)

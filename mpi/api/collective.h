@@ -45,6 +45,9 @@
 #define ALLTOALLW(a) {.kind = COLL_ALLTOALL, .send = SEND_W(a), .recv = RECV_W(a)}
 #define REDUCTION(which, a) {.kind = (which), .send = REDUCE_SEND(a), .recv = REDUCE_RECV(a), \
 	.op = (a)->op}
+#define ALLREDUCE(a) REDUCTION(COLL_ALLREDUCE, a)
+#define SCAN(a) REDUCTION(COLL_SCAN, a)
+#define EXSCAN(a) REDUCTION(COLL_EXSCAN, a)
 #define REDUCE(a) {.kind = COLL_REDUCE, .send = REDUCE_SEND(a), .recv = REDUCE_RECV(a), \
 	.op = (a)->op, .root = (a)->root}
 #define REDUCE_SCATTER(a) {.kind = COLL_REDUCE_SCATTER, \

@@ -14,7 +14,7 @@
                               what it says without one
     mpi-status.md             which functions there are, by chapter; `make status` puts it into docs
 
-A function is implemented if a file of mpi/api defines impl_X; the others answer that they are not
+A function is implemented if a file of mpi/api defines impl_X, or names it in FORMS; the others answer that they are not
 supported.
 """
 
@@ -33,6 +33,7 @@ from mpitable import TableError, read_table  # noqa: E402
 
 HEAD = "/* SPDX-License-Identifier: MIT\n *\n * %s\n * Generated from mpi/functions.tbl: do not edit.\n */\n"
 DEFINITION = re.compile(r"^impl_(\w+)\(", re.M)
+FORMS = re.compile(r"^FORMS\((\w+), (\w+), ", re.M)   # of mpi/api/coll.c: also the first one with _init
 DIRECT = re.compile(r"^direct_([A-Z]\w+)\(", re.M)
 
 
@@ -41,7 +42,10 @@ def implemented_in(folder):
     out = set()
     for path in sorted(glob.glob(os.path.join(folder, "*.c"))):
         with open(path, encoding="utf-8") as f:
-            out.update(DEFINITION.findall(f.read()))
+            text = f.read()
+        out.update(DEFINITION.findall(text))
+        for blocking, started in FORMS.findall(text):
+            out.update((blocking, started, blocking + "_init"))
     return out
 
 
