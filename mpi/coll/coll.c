@@ -16,15 +16,6 @@ mpi_side_hold(struct sched *s, const struct side *side, int blocks)
 		mpi_sched_hold(s, mpi_type_find(side->types[i]));
 }
 
-static void
-write_allgather(struct sched *s, const struct collective *k)
-{
-	if (!k->send.in_place)
-		mpi_sched_copy(s, side_block(&k->recv, s->rank), side_block(&k->send, 0));
-	mpi_sched_round(s);
-	mpi_choose_write(s, &(struct work){.k = k, .get = &k->recv, .even = k->even});
-}
-
 /* In place: what leaves is what lies in the places, packed into a copy. */
 static struct side
 copy_blocks(struct sched *s, const struct side *in)
@@ -49,77 +40,57 @@ copy_blocks(struct sched *s, const struct side *in)
 	return out;
 }
 
-static void
-write_alltoall(struct sched *s, const struct collective *k)
-{
-	struct side out = k->send.in_place ? copy_blocks(s, &k->recv) : k->send;
-
-	mpi_choose_write(s, &(struct work){.k = k, .give = &out, .get = &k->recv, .even = k->even});
-}
-
-static void
-write_reduce(struct sched *s, const struct collective *k)
-{
-	struct span out = side_block(&k->recv, 0);
-
-	mpi_choose_write(s, &(struct work){.k = k, .out = out, .in = k->send.in_place ? out
-		: side_block(&k->send, 0), .root = k->root});
-}
-
-static void
-write_prefix(struct sched *s, const struct collective *k)
-{
-	struct span out = side_block(&k->recv, 0),
-		in = k->send.in_place ? out : side_block(&k->send, 0);
-
-	if (k->kind != COLL_EXSCAN) {
-		mpi_sched_copy(s, out, in);
-		mpi_sched_round(s);
-	}
-	mpi_choose_write(s, &(struct work){.k = k, .out = out, .in = in});
-}
-
-static void
-write_reduce_scatter(struct sched *s, const struct collective *k)
-{
-	MPI_Count *counts = mpi_sched_scratch(s, (size_t)s->size * sizeof(*counts)), total = 0;
-	struct span out, in;
-
-	if (counts == NULL)
-		return;
-	for (int i = 0; i < s->size; i++)
-		total += counts[i] = k->recv.counts.array ? numbers_at(k->recv.counts, (size_t)i) :
-			k->recv.count;
-	out = (struct span){k->recv.buffer, counts[s->rank], k->recv.type};
-	in = (struct span){k->send.in_place ? k->recv.buffer : k->send.buffer, total, k->recv.type};
-	mpi_choose_write(s, &(struct work){.k = k, .out = out, .in = in, .counts = counts});
-}
-
-static void
-write_intra(struct sched *s, const struct collective *k)
-{
-	switch (k->kind) {
-	case COLL_BARRIER:
-	case COLL_GATHER:
-	case COLL_SCATTER: mpi_choose_write(s,
-		&(struct work){.k = k, .root = k->root, .even = k->even}); break;
-	case COLL_BCAST: mpi_choose_write(s, &(struct work){.k = k, .out = side_block(&k->recv,
-		0), .root = k->root}); break;
-	case COLL_ALLGATHER: write_allgather(s, k); break;
-	case COLL_ALLTOALL: write_alltoall(s, k); break;
-	case COLL_REDUCE:
-	case COLL_ALLREDUCE: write_reduce(s, k); break;
-	case COLL_SCAN:
-	case COLL_EXSCAN: write_prefix(s, k); break;
-	case COLL_REDUCE_SCATTER: write_reduce_scatter(s, k); break;
-	default: mpi_neighbor_write(s, k); break;
-	}
-}
-
 static bool
 computes(enum coll_kind kind)
 {
 	return kind >= COLL_REDUCE && kind <= COLL_EXSCAN;
+}
+
+static void
+write_reduce_scatter(struct sched *s, struct work *w)
+{
+	const struct side *recv = &w->k->recv;
+	MPI_Count *counts = mpi_sched_scratch(s, (size_t)s->size * sizeof(*counts)), total = 0;
+
+	if (counts == NULL)
+		return;
+	for (int i = 0; i < s->size; i++)
+		total += counts[i] = recv->counts.array ? numbers_at(recv->counts, (size_t)i) :
+			recv->count;
+	w->out.count = counts[s->rank];
+	w->in.count = total;
+	w->counts = counts;
+	mpi_choose_write(s, w);
+}
+
+/* Operands and results; of a scan, and of an allgather, what this rank gives lies in its place. */
+static void
+write_intra(struct sched *s, const struct collective *k)
+{
+	struct side packed;
+	struct work w = {.k = k, .give = &k->send, .get = &k->recv, .root = k->root,
+		.even = k->even};
+
+	if (k->kind == COLL_BCAST || computes(k->kind)) {
+		w.out = (struct span){k->recv.buffer, k->recv.count, k->recv.type};
+		w.in = (struct span){k->send.in_place ? k->recv.buffer : k->send.buffer,
+			k->recv.count, k->recv.type};
+	}
+	if (k->kind == COLL_SCAN)
+		mpi_sched_copy(s, w.out, w.in);
+	if (k->kind == COLL_ALLGATHER && !k->send.in_place)
+		mpi_sched_copy(s, side_block(&k->recv, s->rank), side_block(&k->send, 0));
+	mpi_sched_round(s);
+	if (k->kind == COLL_ALLTOALL && k->send.in_place) {
+		packed = copy_blocks(s, &k->recv);
+		w.give = &packed;
+	}
+	if (k->kind >= COLL_NEIGHBOR_ALLGATHER)
+		mpi_neighbor_write(s, k);
+	else if (k->kind == COLL_REDUCE_SCATTER)
+		write_reduce_scatter(s, &w);
+	else
+		mpi_choose_write(s, &w);
 }
 
 void
