@@ -9,7 +9,9 @@
  */
 #include <mpi/coll/algorithm.h>
 #include <mpi/coll/central_fast.h>
+#include <mpi/coll/choose.h>
 #include <mpi/coll/locality.h>
+#include <mpi/coll/pattern.h>
 
 #define MEET_BYTES_MAX 4096
 
@@ -32,13 +34,6 @@ static struct span
 slot(const struct round *r, int rank)
 {
 	return span_bytes(locality_slot(r->v, rank), r->bytes);
-}
-
-/* Elements of the reduction's type at some place. */
-static struct span
-elements(const struct round *r, char *at, MPI_Count count)
-{
-	return (struct span){at, count, r->k->recv.type};
 }
 
 static MPI_Count
@@ -109,39 +104,28 @@ work_out(struct round *r)
 	}
 }
 
-/* What a rank puts into its slot. */
+/* What a rank puts into its slot; the root of a scatter, into that of each. */
 static void
 central_coll_give(struct round *r)
 {
 	const struct collective *k = r->k;
-	int me = r->v->rank;
+	const struct side *given = k->kind == COLL_BCAST || k->send.in_place ? &k->recv : &k->send;
+	int me = r->v->rank, n = r->v->ranks;
+	bool own_place = k->kind == COLL_ALLGATHER && k->send.in_place;
 
-	switch (k->kind) {
-	case COLL_BARRIER: break;
-	case COLL_BCAST:
-		if (me == r->root)
-			span_copy(slot(r, me), side_block(&k->recv, 0));
-		break;
-	case COLL_SCATTER:
-		/* the root fills each slot */
-		for (int i = 0; me == r->root && i < r->v->ranks; i++)
-			span_copy(slot(r, i), side_block(&k->send, i));
-		break;
-	case COLL_ALLTOALL:
-		span_copy(span_bytes(locality_slot(r->v, me), r->bytes * (size_t)r->v->ranks),
-			side_whole(k->send.in_place ? &k->recv : &k->send, r->v->ranks));
-		break;
-	case COLL_ALLGATHER:
-	case COLL_GATHER:
-		span_copy(slot(r, me), k->send.in_place ? side_block(&k->recv, me)
-			: side_block(&k->send, 0));
-		break;
-	default:
-		memcpy(r->central_fast ? locality_fast_slot(r->v, r->v->fast_slot, r->bytes) :
-			locality_slot(r->v, me),
-			k->send.in_place ? k->recv.buffer : k->send.buffer, r->bytes);
-		break;
-	}
+	if (patterns[k->kind].combines)
+		memcpy(r->central_fast ? locality_fast_slot(r->v, r->v->fast_slot, r->bytes)
+			: locality_slot(r->v, me), given->buffer, r->bytes);
+	else if (!is_of(patterns[k->kind].gives, me == r->root))
+		return;
+	else if (k->kind == COLL_ALLTOALL)
+		span_copy(span_bytes(locality_slot(r->v, me), r->bytes * (size_t)n),
+			side_whole(given, n));
+	else if (k->kind != COLL_SCATTER)
+		span_copy(slot(r, me), side_block(given, own_place ? me : 0));
+	else
+		for (int i = 0; i < n; i++)
+			span_copy(slot(r, i), side_block(given, i));
 }
 
 /* What it takes when it is released. */
@@ -160,8 +144,10 @@ central_coll_take(struct round *r)
 		break;
 	case COLL_GATHER:
 		for (int i = 0; me == r->root && i < n; i++)
-			if (i != me || !k->send.in_place)
+			if (i != me)
 				span_copy(side_block(&k->recv, i), slot(r, i));
+			else if (!k->send.in_place)
+				span_copy(side_block(&k->recv, i), side_block(&k->send, 0));
 		break;
 	case COLL_SCATTER:
 		if (!k->recv.in_place)
@@ -181,9 +167,8 @@ central_coll_take(struct round *r)
 	case COLL_ALLREDUCE: memcpy(k->recv.buffer, r->central_fast ? r->result : table, r->bytes);
 		break;
 	case COLL_REDUCE_SCATTER:
-		span_copy(elements(r, k->recv.buffer, k->recv.count),
-			span_slice(elements(r, table, operand_count(r)), me * k->recv.count,
-			k->recv.count));
+		memcpy(k->recv.buffer, table + (size_t)me * (r->bytes / (size_t)n),
+			r->bytes / (size_t)n);
 		break;
 	case COLL_SCAN: memcpy(k->recv.buffer, table + (size_t)me * r->bytes, r->bytes); break;
 	case COLL_EXSCAN:
@@ -204,10 +189,10 @@ between_clusters(struct round *r)
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
 	mpi_sched_among(s, r->v->leaders, r->v->clusters, r->v->cluster);
-	w.out = w.in = r->k->kind >= COLL_REDUCE
-		? elements(r, locality_result(r->v), r->k->recv.count)
+	w.out = w.in = patterns[r->k->kind].combines
+		? (struct span){locality_result(r->v), r->k->recv.count, r->k->recv.type}
 		: span_bytes(locality_result(r->v), r->bytes);
-	if (r->k->kind >= COLL_REDUCE)
+	if (patterns[r->k->kind].combines)
 		s->op = mpi_op_bind(r->self, r->k->op, r->k->recv.datatype);
 	switch (r->k->kind) {
 	case COLL_BCAST: mpi_algorithm_bcast_binomial.write(s, &w); break;
@@ -275,44 +260,15 @@ run(struct round *r)
 	mpi_central_fast_cache_topology(r->self, r->c);
 }
 
-/* Bytes of a block as this rank sees it; the same on all. */
-static size_t
-block_bytes(const struct comm *c, const struct collective *k)
-{
-	bool at_root = c->rank == k->root;
-
-	switch (k->kind) {
-	case COLL_BARRIER: return 0;
-	case COLL_GATHER: return span_size(side_block(at_root ? &k->recv : &k->send, 0));
-	case COLL_SCATTER: return span_size(side_block(at_root ? &k->send : &k->recv, 0));
-	case COLL_REDUCE:
-	case COLL_ALLREDUCE:
-	case COLL_SCAN:
-	case COLL_EXSCAN: return (size_t)(k->recv.count * (MPI_Count)k->recv.type->extent);
-	case COLL_REDUCE_SCATTER: return (size_t)(k->recv.count * (MPI_Count)k->recv.type->extent) *
-		(size_t)c->size;
-	default: return span_size(side_block(&k->recv, 0));
-	}
-}
-
 /* Blocks of equal size, and operands that may be copied as bytes? */
 static bool
 is_plain(const struct collective *k)
 {
-	switch (k->kind) {
-	case COLL_BARRIER:
-	case COLL_BCAST: return true;
-	case COLL_GATHER:
-	case COLL_SCATTER:
-	case COLL_ALLGATHER:
-	case COLL_ALLTOALL: return k->even;
-	case COLL_REDUCE_SCATTER: return k->even && span_is_plain(side_block(&k->recv, 0));
-	case COLL_REDUCE:
-	case COLL_ALLREDUCE:
-	case COLL_SCAN:
-	case COLL_EXSCAN: return span_is_plain((struct span){NULL, 1, k->recv.type});
-	default: return false;
-	}
+	bool combines = patterns[k->kind].combines;
+
+	if (combines && !span_is_plain((struct span){NULL, 1, k->recv.type}))
+		return false;
+	return k->even || k->kind <= COLL_BCAST || (combines && !patterns[k->kind].each);
 }
 
 /*
@@ -342,7 +298,7 @@ central_coll_run(struct mpi_rank *self, struct comm *c, const struct collective 
 		*err = MPI_SUCCESS;
 		return true;
 	}
-	r.bytes = block_bytes(c, k);
+	r.bytes = mpi_choose_bytes(c, k) * (k->kind == COLL_REDUCE_SCATTER ? (size_t)c->size : 1);
 	if (r.bytes > MEET_BYTES_MAX)
 		return false;
 	r.v = mpi_locality_of(self, c);
@@ -357,7 +313,7 @@ central_coll_run(struct mpi_rank *self, struct comm *c, const struct collective 
 	if (r.far && (r.v->largest < 2 || !goes_far(self, r.v, k)))
 		return false;
 	r.root = r.far ? mpi_locality_position(r.v, k->root) : k->root;
-	if (k->kind >= COLL_REDUCE && k->kind <= COLL_EXSCAN)
+	if (patterns[k->kind].combines)
 		r.op = mpi_op_bind(self, k->op, k->recv.datatype);
 	run(&r);
 	mpi_op_release(&r.op);
@@ -365,16 +321,8 @@ central_coll_run(struct mpi_rank *self, struct comm *c, const struct collective 
 	return true;
 }
 
-const struct algorithm mpi_algorithm_barrier_central =
-	{.run = central_coll_run, .central_fast = true};
-const struct algorithm mpi_algorithm_bcast_central = {.run = central_coll_run};
-const struct algorithm mpi_algorithm_gather_central = {.run = central_coll_run};
-const struct algorithm mpi_algorithm_scatter_central = {.run = central_coll_run};
-const struct algorithm mpi_algorithm_allgather_central = {.run = central_coll_run};
-const struct algorithm mpi_algorithm_alltoall_central = {.run = central_coll_run};
-const struct algorithm mpi_algorithm_reduce_central = {.run = central_coll_run};
-const struct algorithm mpi_algorithm_allreduce_central =
-	{.run = central_coll_run, .central_fast = true};
-const struct algorithm mpi_algorithm_reduce_scatter_central = {.run = central_coll_run};
-const struct algorithm mpi_algorithm_scan_central = {.run = central_coll_run};
-const struct algorithm mpi_algorithm_exscan_central = {.run = central_coll_run};
+#define CENTRAL(name, kind) \
+	const struct algorithm mpi_algorithm_##name##_central = {.run = central_coll_run, \
+		.central_fast = (kind) == COLL_BARRIER || (kind) == COLL_ALLREDUCE};
+
+FOR_EACH_PATTERN(CENTRAL)

@@ -15,14 +15,14 @@
  * buffer.
  */
 #include <mpi/coll/algorithm.h>
-#include <mpi/coll/sched.h>
 #include <mpi/coll/flags.h>
+#include <mpi/coll/pattern.h>
 #include <mpi/transport/transport.h>
 
 #define ALIGNED(n) (((n) + 15) & ~(size_t)15)
 /* more is copied once: buffers are several, and leave the cache */
 #define DESC_BUFFER 4096
-/* of processes; sizes and places in a buffer have 16 bits */
+/* of processes */
 #define BUFFER_MAX 32768
 #define DESC_INLINE (FLAGS_SMALL - 16)	/* bytes of data on the line */
 
@@ -31,26 +31,21 @@
 
 enum where { ON_LINE, IN_BUFFER, IN_MESSAGE };
 
+/* Blocks that a rank offers, one for all or one for each rank, or a description. */
 struct descriptor {
 	const void *what;		/* NULL: data */
 	uint8_t where;			/* of data: enum where */
 	uint8_t truncated;		/* what was described had less room than data */
-	uint16_t bytes;			/* of the data, if it is one block */
-	uint8_t slot[DESC_SLOTS];	/* bytes of each rank's block on the line */
-	_Alignas(16) char data[DESC_INLINE];
+	uint8_t slot[DESC_SLOTS];	/* bytes of each block on the line */
+	_Alignas(16) union {
+		char data[DESC_INLINE];
+		/* of each block in the buffer, where they follow one another */
+		uint16_t bytes[FLAGS_RANKS_MAX];
+	};
 };
 
 _Static_assert(sizeof(struct descriptor) == FLAGS_SMALL, "it lies on the line of a flag");
-
-/* Blocks for each rank in a buffer: where they begin, and how long they are, comes first. */
-struct dealt {
-	struct {
-		uint16_t at;
-		uint16_t bytes;
-	} block[FLAGS_RANKS_MAX];
-};
-
-_Static_assert(BUFFER_MAX <= UINT16_MAX, "sizes and places in a buffer have 16 bits");
+_Static_assert(BUFFER_MAX <= UINT16_MAX, "sizes in a buffer have 16 bits");
 
 /* Can others read what this rank describes? */
 static bool
@@ -67,10 +62,10 @@ desc_fits(const struct flags *g, size_t bytes)
 		bytes <= g->v->round_bytes;
 }
 
-static const struct descriptor *
+static struct descriptor *
 descriptor_of(const struct flags *g, int rank)
 {
-	return (const struct descriptor *)(const void *)flags_of(g, g->round, rank)->small;
+	return (struct descriptor *)(void *)flags_of(g, g->round, rank)->small;
 }
 
 /* A round begins; false, on all ranks: not for this communicator. */
@@ -94,169 +89,137 @@ static struct descriptor *
 own_line(struct flags *g, bool buffer)
 {
 	mpi_flags_buffer(g, buffer ? g->v->round_bytes : FLAGS_SMALL);
-	return (struct descriptor *)(void *)flags_of(g, g->round, g->me)->small;
+	return descriptor_of(g, g->me);
 }
 
 static void
-show(struct flags *g, const void *what, enum where where)
+show(struct flags *g, const void *what, enum where where, bool truncated)
 {
-	struct descriptor *n = (struct descriptor *)(void *)flags_of(g, g->round, g->me)->small;
+	struct descriptor *n = descriptor_of(g, g->me);
 
 	n->what = what;
 	n->where = (uint8_t)where;
-	n->truncated = false;
-	mpi_flags_show(g);
-}
-
-/* Show a description, or only that this rank has come. */
-static void
-desc_show(struct flags *g, const void *what)
-{
-	own_line(g, false);
-	show(g, what, ON_LINE);
-}
-
-/* Show that what another rank had described is where it wanted it, whole or truncated. */
-static void
-desc_show_copied(struct flags *g, const void *what, bool truncated)
-{
-	struct descriptor *n = own_line(g, false);
-
-	n->what = what;
-	n->where = ON_LINE;
 	n->truncated = truncated;
 	mpi_flags_show(g);
 }
 
-/* Show one block for all; false: where it lies, or that a message brings it. */
-static bool
-desc_give(struct flags *g, const struct span *own)
+/*
+ * Show a description, or only that this rank has come; or that what another rank had described is
+ * where it wanted it, whole or truncated.
+ */
+static void
+desc_show(struct flags *g, const void *what, bool truncated)
 {
-	size_t bytes = span_size(*own);
-	bool buffer = bytes > DESC_INLINE, fits = desc_fits(g, bytes);
-	struct descriptor *n = own_line(g, buffer && fits);
-
-	n->bytes = (uint16_t)bytes;
-	if (fits)
-		span_copy(span_bytes(buffer ? buffer_of(g, g->me) : n->data, bytes), *own);
-	if (fits)
-		show(g, NULL, buffer ? IN_BUFFER : ON_LINE);
-	else if (is_read_in_place(g))
-		show(g, own, ON_LINE);
-	else
-		show(g, NULL, IN_MESSAGE);
-	return fits;
+	own_line(g, false);
+	show(g, what, ON_LINE, truncated);
 }
 
-/* Copy a block as each side describes it. */
-static int
-desc_copy(struct span to, struct span from)
-{
-	span_copy(to, from);
-	return span_size(to) < span_size(from) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-}
-
-/* What lies there, as far as it is expected. */
-static int
-take_bytes(struct span to, const char *data, size_t bytes)
-{
-	return desc_copy(to, span_bytes(data, bytes));
-}
-
-/* Take that of a rank. MPI_ERR_TRUNCATE: there was less room than data. */
-static int
-desc_take(const struct flags *g, int from, struct span to)
-{
-	const struct descriptor *n = descriptor_of(g, from);
-
-	if (n->what != NULL)
-		return desc_copy(to, *(const struct span *)n->what);
-	return take_bytes(to, n->where == IN_BUFFER ? buffer_of(g, from) : n->data, n->bytes);
-}
-
+/* Of several blocks, that of this rank is not for others. */
 static size_t
-dealt_bytes(const struct flags *g, const struct span own[])
+bytes_for_others(const struct flags *g, const struct span own[], int blocks, int i)
 {
-	size_t bytes = sizeof(struct dealt);
-
-	for (int i = 0; i < g->n && bytes <= g->v->round_bytes; i++)
-		bytes += i == g->me ? 0 : ALIGNED(span_size(own[i]));
-	return bytes;
+	return blocks > 1 && i == g->me ? 0 : span_size(own[i]);
 }
 
-/* Room on the line for each rank's block. */
+/* Room on the line for each block. */
 static size_t
-slot_of(const struct flags *g)
+slot_of(int blocks)
 {
-	return g->n <= DESC_SLOTS ? DESC_INLINE / (size_t)g->n & ~(size_t)7 : 0;
+	return blocks <= DESC_SLOTS ? DESC_INLINE / (size_t)blocks & ~(size_t)7 : 0;
 }
 
 static bool
-fit_on_line(const struct flags *g, const struct span own[])
+fit_on_line(const struct flags *g, const struct span own[], int blocks)
 {
-	for (int i = 0; i < g->n; i++)
-		if (i != g->me && span_size(own[i]) > slot_of(g))
+	for (int i = 0; i < blocks; i++)
+		if (bytes_for_others(g, own, blocks, i) > slot_of(blocks))
 			return false;
 	return true;
 }
 
+static bool
+fit_in_buffer(const struct flags *g, const struct span own[], int blocks)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < blocks && desc_fits(g, bytes); i++)
+		bytes += blocks > 1 ? ALIGNED(bytes_for_others(g, own, blocks, i))
+			: span_size(own[i]);
+	return desc_fits(g, bytes);
+}
+
 static void
-deal_on_line(struct flags *g, const struct span own[])
+lay_on_line(struct flags *g, const struct span own[], int blocks)
 {
 	struct descriptor *n = own_line(g, false);
 
-	for (int i = 0; i < g->n && i < DESC_SLOTS; i++) {
-		if (i == g->me)
-			continue;
-		n->slot[i] = (uint8_t)span_size(own[i]);
-		span_copy(span_bytes(n->data + (size_t)i * slot_of(g), slot_of(g)), own[i]);
+	for (int i = 0; i < blocks && i < DESC_SLOTS; i++) {
+		size_t bytes = bytes_for_others(g, own, blocks, i);
+
+		n->slot[i] = (uint8_t)bytes;
+		span_copy(span_bytes(n->data + (size_t)i * slot_of(blocks), bytes), own[i]);
 	}
-	show(g, NULL, ON_LINE);
+	show(g, NULL, ON_LINE, false);
 }
 
-/* The same as desc_give with a block for each rank. */
-static bool
-desc_deal(struct flags *g, const struct span own[])
+static void
+lay_in_buffer(struct flags *g, const struct span own[], int blocks)
 {
-	bool fits = desc_fits(g, dealt_bytes(g, own));
-	size_t at = sizeof(struct dealt);
-	struct dealt *dealt;
-	char *buffer;
+	struct descriptor *n = own_line(g, true);
+	char *to = buffer_of(g, g->me);
 
-	if (fit_on_line(g, own)) {
-		deal_on_line(g, own);
+	for (int i = 0; i < blocks; i++) {
+		size_t bytes = bytes_for_others(g, own, blocks, i);
+
+		n->bytes[i] = (uint16_t)bytes;
+		span_copy(span_bytes(to, bytes), own[i]);
+		to += ALIGNED(bytes);
+	}
+	show(g, NULL, IN_BUFFER, false);
+}
+
+/*
+ * Offer a block for all, or one for each rank. False: only where they lie, or that a message brings
+ * them.
+ */
+static bool
+offer(struct flags *g, const struct span own[], int blocks)
+{
+	if (fit_on_line(g, own, blocks)) {
+		lay_on_line(g, own, blocks);
 		return true;
 	}
-	own_line(g, fits);
-	buffer = buffer_of(g, g->me);
-	dealt = (struct dealt *)(void *)buffer;
-	for (int i = 0; fits && i < g->n; i++) {
-		size_t bytes = i == g->me ? 0 : span_size(own[i]);
-
-		dealt->block[i].at = (uint16_t)at;
-		dealt->block[i].bytes = (uint16_t)bytes;
-		span_copy(span_bytes(buffer + at, bytes), own[i]);
-		at += ALIGNED(bytes);
+	if (fit_in_buffer(g, own, blocks)) {
+		lay_in_buffer(g, own, blocks);
+		return true;
 	}
-	show(g, fits ? NULL : own, fits ? IN_BUFFER : ON_LINE);
-	return fits;
+	own_line(g, false);
+	if (is_read_in_place(g))
+		show(g, own, ON_LINE, false);
+	else
+		show(g, NULL, IN_MESSAGE, false);
+	return false;
 }
 
-/* The same as desc_take. */
+/* Take what a rank offers to all, or to this one. */
 static int
-desc_take_own(const struct flags *g, int from, struct span to)
+desc_take(const struct flags *g, int from, bool each, struct span to)
 {
 	const struct descriptor *n = descriptor_of(g, from);
+	int i = each ? g->me : 0;
+	size_t slot = slot_of(each ? g->n : 1);
 	const char *buffer = buffer_of(g, from);
-	const struct dealt *dealt = (const struct dealt *)(const void *)buffer;
 
 	if (n->what != NULL)
-		return desc_copy(to, ((const struct span *)n->what)[g->me]);
-	if (n->where == IN_BUFFER)
-		return take_bytes(to, buffer + dealt->block[g->me].at, dealt->block[g->me].bytes);
-	/* more ranks than slots: all blocks are empty */
-	return slot_of(g) > 0 ? take_bytes(to, n->data + (size_t)g->me * slot_of(g),
-		n->slot[g->me]) : MPI_SUCCESS;
+		return span_copy_block(to, ((const struct span *)n->what)[i]);
+	if (n->where == IN_BUFFER) {
+		for (int before = 0; before < i; before++)
+			buffer += ALIGNED((size_t)n->bytes[before]);
+		return span_copy_block(to, span_bytes(buffer, n->bytes[i]));
+	}
+	/* more blocks than slots: all are empty */
+	return slot > 0 ? span_copy_block(to, span_bytes(n->data + (size_t)i * slot, n->slot[i]))
+		: MPI_SUCCESS;
 }
 
 /* Another round, after which nobody needs what was described in this one. */
@@ -264,36 +227,37 @@ static void
 descriptors_part(struct flags *g)
 {
 	mpi_flags_next(g);
-	desc_show(g, NULL);
+	desc_show(g, NULL, false);
 	mpi_flags_wait_all(g);
 }
 
-/* --- the collectives --- */
-
-/* The later of two errors. */
+/* The blocks that this rank gives; how many there are. */
 static int
-worse(int err, int bad)
+own_blocks(struct span own[], const struct flags *g, const struct collective *k)
 {
-	return bad != MPI_SUCCESS ? bad : err;
+	int n = patterns[k->kind].each ? g->n : 1;
+
+	own[0] = k->send.in_place ? side_block(&k->recv, g->me) : side_block(&k->send, 0);
+	for (int i = 1; i < n; i++)
+		own[i] = side_block(&k->send, i);
+	return n;
 }
 
-/* --- gather --- */
+/* --- gather: the root describes where it wants the blocks --- */
 
 static int
 desc_put(struct flags *g, const struct collective *k)
 {
 	struct span own = side_block(&k->send, 0);
 	const struct side *all;
-	int err;
 
 	if (desc_fits(g, span_size(own))) {
-		desc_give(g, &own);
+		offer(g, &own, 1);
 		return MPI_SUCCESS;
 	}
 	mpi_flags_wait(g, k->root);
 	all = descriptor_of(g, k->root)->what;
-	err = desc_copy(side_block(all, g->me), own);
-	desc_show_copied(g, all, err != MPI_SUCCESS);
+	desc_show(g, all, span_copy_block(side_block(all, g->me), own) != MPI_SUCCESS);
 	return MPI_SUCCESS;
 }
 
@@ -304,7 +268,7 @@ desc_get(const struct flags *g, int rank, struct span to)
 	const struct descriptor *n = descriptor_of(g, rank);
 
 	if (n->what == NULL)
-		return desc_take(g, rank, to);
+		return desc_take(g, rank, false, to);
 	return n->truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
@@ -313,14 +277,14 @@ gather_at_root(struct flags *g, const struct collective *k)
 {
 	int err = MPI_SUCCESS;
 
-	desc_show(g, &k->recv);
+	desc_show(g, &k->recv, false);
 	if (!k->send.in_place)
-		err = desc_copy(side_block(&k->recv, g->me), side_block(&k->send, 0));
+		err = span_copy_block(side_block(&k->recv, g->me), side_block(&k->send, 0));
 	for (int i = 0; i < g->n; i++) {
 		if (i == g->me)
 			continue;
 		mpi_flags_wait(g, i);
-		err = worse(err, desc_get(g, i, side_block(&k->recv, i)));
+		err = later_error(err, desc_get(g, i, side_block(&k->recv, i)));
 	}
 	g->b->seen = g->round;
 	return err;
@@ -334,64 +298,25 @@ take_from_root(struct flags *g, const struct collective *k)
 	int err;
 
 	mpi_flags_wait(g, k->root);
-	err = desc_take_own(g, k->root, side_block(&k->recv, 0));
-	desc_show(g, NULL);
+	err = desc_take(g, k->root, true, side_block(&k->recv, 0));
+	desc_show(g, NULL, false);
 	return err;
-}
-
-static void
-blocks_of(struct span own[], const struct collective *k, int n)
-{
-	for (int i = 0; i < n; i++)
-		own[i] = side_block(&k->send, i);
 }
 
 static int
 scatter_at_root(struct flags *g, const struct collective *k)
 {
 	struct span own[FLAGS_RANKS_MAX];
-	int err = MPI_SUCCESS;
-	bool laid;
+	bool laid = offer(g, own, own_blocks(own, g, k));
+	int err = k->recv.in_place ? MPI_SUCCESS
+		: span_copy_block(side_block(&k->recv, 0), own[g->me]);
 
-	blocks_of(own, k, g->n);
-	laid = desc_deal(g, own);
-	if (!k->recv.in_place)
-		err = desc_copy(side_block(&k->recv, 0), own[g->me]);
 	if (!laid)
 		mpi_flags_wait_all(g);
 	return err;
 }
 
 /* --- allgather, alltoall --- */
-
-/* `err`: what the own block came to; `stays`: this rank only showed where its data lies. */
-static int
-take_from_all(struct flags *g, const struct collective *k, bool stays, int err)
-{
-	mpi_flags_wait_all(g);
-	for (int i = 1; i < g->n; i++) {
-		int from = (g->me + i) % g->n;
-		struct span to = side_block(&k->recv, from);
-		int bad = k->kind == COLL_ALLTOALL ? desc_take_own(g, from, to) :
-			desc_take(g, from, to);
-
-		stays |= descriptor_of(g, from)->what != NULL;
-		err = worse(err, bad);
-	}
-	if (stays)
-		descriptors_part(g);
-	return err;
-}
-
-static int
-allgather(struct flags *g, const struct collective *k)
-{
-	struct span own = k->send.in_place ? side_block(&k->recv, g->me) : side_block(&k->send, 0);
-	bool laid = desc_give(g, &own);
-	int err = k->send.in_place ? MPI_SUCCESS : desc_copy(side_block(&k->recv, g->me), own);
-
-	return take_from_all(g, k, !laid, err);
-}
 
 /* Messages of the processes whose blocks have no buffer; all ranks have seen who these are. */
 static int
@@ -413,50 +338,49 @@ exchange_messages(struct sched *s, const struct flags *g, const struct collectiv
 	return mpi_sched_run(s);
 }
 
-/* Of processes. All take a number for messages, of which most often there are none. */
+/*
+ * Who showed where data lies stays until the others have it. All processes take a number for
+ * messages, of which most often there are none.
+ */
 static int
-allgather_apart(struct flags *g, struct comm *c, const struct collective *k)
+all_to_all(struct flags *g, struct comm *c, const struct collective *k)
 {
-	struct span own = k->send.in_place ? side_block(&k->recv, g->me) : side_block(&k->send, 0);
-	bool some = !desc_give(g, &own);
-	int err = k->send.in_place ? MPI_SUCCESS : desc_copy(side_block(&k->recv, g->me), own);
+	struct span own[FLAGS_RANKS_MAX];
+	int blocks = own_blocks(own, g, k), err = MPI_SUCCESS;
+	bool each = blocks > 1, some = !offer(g, own, blocks);
 
+	if (!k->send.in_place)
+		err = span_copy_block(side_block(&k->recv, g->me), own[each ? g->me : 0]);
 	mpi_flags_wait_all(g);
 	for (int i = 1; i < g->n; i++) {
 		int from = (g->me + i) % g->n;
+		const struct descriptor *n = descriptor_of(g, from);
 
-		if (descriptor_of(g, from)->where == IN_MESSAGE)
-			some = true;
-		else
-			err = worse(err, desc_take(g, from, side_block(&k->recv, from)));
+		some |= n->what != NULL || n->where == IN_MESSAGE;
+		if (n->where != IN_MESSAGE)
+			err = later_error(err, desc_take(g, from, each,
+				side_block(&k->recv, from)));
 	}
-	if (some)
-		return worse(err, exchange_messages(mpi_sched_new(g->self, c), g, k, own));
-	c->collectives++;
+	if (!is_read_in_place(g)) {
+		if (some)
+			return later_error(err, exchange_messages(mpi_sched_new(g->self, c), g, k,
+				own[0]));
+		c->collectives++;
+	} else if (some) {
+		descriptors_part(g);
+	}
 	return err;
-}
-
-static int
-alltoall(struct flags *g, const struct collective *k)
-{
-	struct span own[FLAGS_RANKS_MAX];
-	bool laid;
-
-	blocks_of(own, k, g->n);
-	laid = desc_deal(g, own);
-	return take_from_all(g, k, !laid, desc_copy(side_block(&k->recv, g->me), own[g->me]));
 }
 
 /* --- all --- */
 
 static int
-pass(struct flags *g, const struct collective *k)
+pass(struct flags *g, struct comm *c, const struct collective *k)
 {
 	switch (k->kind) {
 	case COLL_GATHER: return g->me == k->root ? gather_at_root(g, k) : desc_put(g, k);
 	case COLL_SCATTER: return g->me == k->root ? scatter_at_root(g, k) : take_from_root(g, k);
-	case COLL_ALLGATHER: return allgather(g, k);
-	default: return alltoall(g, k);
+	default: return all_to_all(g, c, k);
 	}
 }
 
@@ -471,7 +395,7 @@ descriptors_run(struct mpi_rank *self, struct comm *c, const struct collective *
 		return false;
 	if (!descriptors_begin(&g, self, c))
 		return false;
-	*err = apart ? allgather_apart(&g, c, k) : pass(&g, k);
+	*err = pass(&g, c, k);
 	mpi_flags_end(&g);
 	return true;
 }

@@ -20,38 +20,49 @@ mpi_flags_buffer_bytes(const struct mpi_rank *self)
 		transport_shares_memory(self) ? ROUND_BYTES_NEAR : ROUND_BYTES);
 }
 
-/* Two boards, and a line for each rank. */
-static struct locality *
-with_flags(struct mpi_rank *self, struct comm *c)
+/* Two boards, and a line for each rank. False, on all ranks: there is no memory. */
+static bool
+make_flags(struct mpi_rank *self, struct comm *c)
 {
 	size_t n = (size_t)c->size, board = n * FLAGS_IN_FLIGHT * sizeof(struct flag);
-	struct locality *v = mpi_locality_with_flags(self, c, 2 * board + n * sizeof(struct over));
+	struct locality *v = mpi_locality_of(self, c);
 
-	if (v != NULL && v->waits.flags != NULL) {
-		v->started.flags = v->waits.flags + board;
-		v->over = (struct over *)(void *)(v->started.flags + board);
-	}
-	return v;
+	if (v == NULL || v->segment == NULL || v->clusters > 1)
+		return false;
+	v->waits.flags = mpi_locality_share(self, c, &v->flags,
+		2 * board + n * sizeof(struct over));
+	if (v->waits.flags == NULL)
+		return false;
+	v->started.flags = v->waits.flags + board;
+	v->over = (struct over *)(void *)(v->started.flags + board);
+	return true;
+}
+
+static bool
+make_buffers(struct mpi_rank *self, struct comm *c, struct locality *v)
+{
+	size_t bytes;
+
+	v->round_bytes = mpi_flags_buffer_bytes(self);
+	bytes = (size_t)c->size * FLAGS_BUFFERS * v->round_bytes;
+	v->waits.buffers = mpi_locality_share(self, c, &v->buffers, 2 * bytes);
+	if (v->waits.buffers != NULL)
+		v->started.buffers = v->waits.buffers + bytes;
+	return v->waits.buffers != NULL;
 }
 
 bool
 mpi_flags_begin(struct flags *g, struct mpi_rank *self, struct comm *c, size_t bytes)
 {
-	struct locality *v = c->locality;
+	struct locality *v;
 
 	if (mpi_comm_is_inter(c) || c->size < 2 || c->size > FLAGS_RANKS_MAX)
 		return false;
-	if (v == NULL || v->waits.flags == NULL)
-		v = with_flags(self, c);
-	if (v == NULL || v->waits.flags == NULL)
+	if ((c->locality == NULL || c->locality->waits.flags == NULL) && !make_flags(self, c))
 		return false;
-	if (bytes > FLAGS_SMALL && v->waits.buffers == NULL) {
-		v->round_bytes = mpi_flags_buffer_bytes(self);
-		mpi_locality_with_buffers(self, c,
-			(size_t)c->size * FLAGS_BUFFERS * v->round_bytes);
-		if (v->waits.buffers == NULL)
-			return false;
-	}
+	v = c->locality;
+	if (bytes > FLAGS_SMALL && v->waits.buffers == NULL && !make_buffers(self, c, v))
+		return false;
 	*g = (struct flags){.self = self, .v = v, .b = &v->waits, .me = v->rank, .n = v->ranks,
 		.round = v->waits.round};
 	return true;

@@ -74,44 +74,13 @@ flags_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int
 	return true;
 }
 
-#define WAY(name, kind) \
+#define FLAGS(name, kind) \
 	static bool \
-	name(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err) \
+	name##_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err) \
 	{ \
 		return flags_run(self, c, k, err, kind); \
-	}
+	} \
+	const struct algorithm mpi_algorithm_##name##_flags = {.run = name##_run, \
+		.starts = STARTS_LAID, .flags_fast = true};
 
-WAY(barrier_run, COLL_BARRIER)
-WAY(bcast_run, COLL_BCAST)
-WAY(gather_run, COLL_GATHER)
-WAY(scatter_run, COLL_SCATTER)
-WAY(allgather_run, COLL_ALLGATHER)
-WAY(alltoall_run, COLL_ALLTOALL)
-WAY(reduce_run, COLL_REDUCE)
-WAY(allreduce_run, COLL_ALLREDUCE)
-WAY(reduce_scatter_run, COLL_REDUCE_SCATTER)
-WAY(scan_run, COLL_SCAN)
-WAY(exscan_run, COLL_EXSCAN)
-
-const struct algorithm mpi_algorithm_barrier_flags = {
-	.run = barrier_run, .starts = STARTS_LAID, .flags_fast = true};
-const struct algorithm mpi_algorithm_bcast_flags = {
-	.run = bcast_run, .starts = STARTS_LAID, .flags_fast = true};
-const struct algorithm mpi_algorithm_gather_flags = {
-	.run = gather_run, .starts = STARTS_LAID, .flags_fast = true};
-const struct algorithm mpi_algorithm_scatter_flags = {
-	.run = scatter_run, .starts = STARTS_LAID, .flags_fast = true};
-const struct algorithm mpi_algorithm_allgather_flags = {
-	.run = allgather_run, .starts = STARTS_LAID, .flags_fast = true};
-const struct algorithm mpi_algorithm_alltoall_flags = {
-	.run = alltoall_run, .starts = STARTS_LAID, .flags_fast = true};
-const struct algorithm mpi_algorithm_reduce_flags = {
-	.run = reduce_run, .starts = STARTS_LAID, .flags_fast = true};
-const struct algorithm mpi_algorithm_allreduce_flags = {
-	.run = allreduce_run, .starts = STARTS_LAID, .flags_fast = true};
-const struct algorithm mpi_algorithm_reduce_scatter_flags = {
-	.run = reduce_scatter_run, .starts = STARTS_LAID, .flags_fast = true};
-const struct algorithm mpi_algorithm_scan_flags = {
-	.run = scan_run, .starts = STARTS_LAID, .flags_fast = true};
-const struct algorithm mpi_algorithm_exscan_flags = {
-	.run = exscan_run, .starts = STARTS_LAID, .flags_fast = true};
+FOR_EACH_PATTERN(FLAGS)

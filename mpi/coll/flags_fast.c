@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The fast path of small collectives.
+ * The fast path of small collectives: the patterns of coll/passage.h, each compiled by itself, and
+ * for a root and the others apart.
  *
  * Cost: that of the same collective with flags, in one round, and some hundred instructions.
  */
 #include <mpi/coll/flags_fast.h>
 #include <mpi/transport/packet.h>
 
-static inline __attribute__((always_inline)) bool
+ALWAYS_INLINE bool
 flags_fast_begin(struct flags *g, const struct fast_call *s, enum coll_kind kind)
 {
 	struct locality *v = s->comm->locality;
@@ -19,27 +20,13 @@ flags_fast_begin(struct flags *g, const struct fast_call *s, enum coll_kind kind
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool
-end(struct flags *g)
-{
-	mpi_flags_end(g);
-	return true;
-}
-
-static inline __attribute__((always_inline)) void
-lay(struct flags *g, const struct fast_call *s)
-{
-	bytes_copy_few(mpi_flags_buffer(g, FLAGS_SMALL), s->in, s->bytes);
-	mpi_flags_show(g);
-}
-
-static inline __attribute__((always_inline)) const char *
+ALWAYS_INLINE const char *
 data(const struct flags *g, int rank)
 {
 	return flags_of(g, g->round, rank)->small;
 }
 
-static inline __attribute__((always_inline)) void
+ALWAYS_INLINE void
 wait_all(struct flags *g)
 {
 	for (int i = 0; i < g->n; i++)
@@ -48,37 +35,22 @@ wait_all(struct flags *g)
 	g->b->seen = g->round;
 }
 
-bool
-mpi_flags_fast_barrier(const struct fast_call *s)
+ALWAYS_INLINE void
+keep(char *to, const char *from, size_t bytes)
 {
-	struct flags g;
-
-	if (!flags_fast_begin(&g, s, COLL_BARRIER))
-		return false;
-	mpi_flags_show(&g);
-	wait_all(&g);
-	return end(&g);
+	if (to != from)
+		bytes_copy_few(to, from, bytes);
 }
 
-bool
-mpi_flags_fast_bcast(const struct fast_call *s)
+/* Where what is for this rank begins on the line of another. */
+ALWAYS_INLINE size_t
+own_part(const struct flags *g, const struct fast_call *s, enum coll_kind kind)
 {
-	struct flags g;
-
-	if (!flags_fast_begin(&g, s, COLL_BCAST))
-		return false;
-	if (g.me == s->root) {
-		lay(&g, s);
-		return end(&g);
-	}
-	mpi_flags_show(&g);
-	mpi_flags_wait(&g, s->root);
-	bytes_copy_few(s->out, data(&g, s->root), s->bytes);
-	return end(&g);
+	return patterns[kind].each ? (size_t)g->me * s->bytes : 0;
 }
 
 /* Blocks that the others have laid, each in its place. */
-static inline __attribute__((always_inline)) void
+ALWAYS_INLINE void
 flags_fast_collect(struct flags *g, const struct fast_call *s, size_t skip)
 {
 	for (int i = 0; i < g->n; i++) {
@@ -90,179 +62,113 @@ flags_fast_collect(struct flags *g, const struct fast_call *s, size_t skip)
 	g->b->seen = g->round;
 }
 
-static inline __attribute__((always_inline)) void
-keep(char *to, const char *from, size_t bytes)
+/*
+ * With two ranks the second one has its own operand in place before the first one's has come. The
+ * order is that of the ranks on both.
+ */
+ALWAYS_INLINE void
+combine_two(struct flags *g, const struct fast_call *s)
 {
-	if (to != from)
-		bytes_copy_few(to, from, bytes);
+	if (g->me == 1)
+		keep(s->out, s->in, s->bytes);
+	mpi_flags_wait(g, 1 - g->me);
+	g->b->seen = g->round;
+	if (g->me == 0)
+		bytes_copy_few(s->out, data(g, 1), s->bytes);
+	s->loop(data(g, 0), s->out, s->count);
 }
 
-bool
-mpi_flags_fast_gather(const struct fast_call *s)
+/* What ranks 0 .. last have laid, combined in the order of the ranks. */
+ALWAYS_INLINE void
+flags_fast_combine(struct flags *g, const struct fast_call *s, enum coll_kind kind)
 {
-	struct flags g;
+	size_t skip;
+	int last;
 
-	if (!flags_fast_begin(&g, s, COLL_GATHER))
-		return false;
-	if (g.me != s->root) {
-		lay(&g, s);
-		return end(&g);
-	}
-	mpi_flags_show(&g);
-	flags_fast_collect(&g, s, 0);
-	keep(s->out + (size_t)g.me * s->bytes, s->in, s->bytes);
-	return end(&g);
-}
-
-/* All blocks on one flag. */
-static inline __attribute__((always_inline)) void
-flags_fast_deal(struct flags *g, const struct fast_call *s)
-{
-	bytes_copy_few(mpi_flags_buffer(g, FLAGS_SMALL), s->in, (size_t)g->n * s->bytes);
-	mpi_flags_show(g);
-}
-
-bool
-mpi_flags_fast_scatter(const struct fast_call *s)
-{
-	struct flags g;
-
-	if (!flags_fast_begin(&g, s, COLL_SCATTER))
-		return false;
-	if (g.me == s->root) {
-		flags_fast_deal(&g, s);
-		keep(s->out, s->in + (size_t)g.me * s->bytes, s->bytes);
-		return end(&g);
-	}
-	mpi_flags_show(&g);
-	mpi_flags_wait(&g, s->root);
-	bytes_copy_few(s->out, data(&g, s->root) + (size_t)g.me * s->bytes, s->bytes);
-	return end(&g);
-}
-
-bool
-mpi_flags_fast_allgather(const struct fast_call *s)
-{
-	struct flags g;
-
-	if (!flags_fast_begin(&g, s, COLL_ALLGATHER))
-		return false;
-	lay(&g, s);
-	keep(s->out + (size_t)g.me * s->bytes, s->in, s->bytes);
-	flags_fast_collect(&g, s, 0);
-	return end(&g);
-}
-
-bool
-mpi_flags_fast_alltoall(const struct fast_call *s)
-{
-	struct flags g;
-	size_t own;
-
-	if (!flags_fast_begin(&g, s, COLL_ALLTOALL))
-		return false;
-	own = (size_t)g.me * s->bytes;
-	flags_fast_deal(&g, s);
-	keep(s->out + own, s->in + own, s->bytes);
-	flags_fast_collect(&g, s, own);
-	return end(&g);
-}
-
-/* out = what ranks 0 .. last have laid, from byte `skip` on, combined in the order of the ranks. */
-static inline __attribute__((always_inline)) void
-flags_fast_combine(const struct flags *g, const struct fast_call *s, size_t skip, int last)
-{
+	if (kind == COLL_EXSCAN && g->me == 0)
+		return;
+	if (!patterns[kind].prefix)
+		wait_all(g);
+	for (int i = 0; patterns[kind].prefix && i < g->me; i++)
+		mpi_flags_wait(g, i);
+	skip = own_part(g, s, kind);
+	last = kind == COLL_EXSCAN ? g->me - 1 : patterns[kind].prefix ? g->me : g->n - 1;
 	bytes_copy_few(s->out, data(g, last) + skip, s->bytes);
 	for (int i = last - 1; i >= 0; i--)
 		s->loop(data(g, i) + skip, s->out, s->count);
 }
 
-/* The root's operand is on its own flag as well, as it may be where the result goes. */
-bool
-mpi_flags_fast_reduce(const struct fast_call *s)
+ALWAYS_INLINE void
+flags_fast_take(struct flags *g, const struct fast_call *s, enum coll_kind kind, size_t skip)
 {
-	struct flags g;
-
-	if (!flags_fast_begin(&g, s, COLL_REDUCE))
-		return false;
-	lay(&g, s);
-	if (g.me == s->root) {
-		wait_all(&g);
-		flags_fast_combine(&g, s, 0, g.n - 1);
+	if (kind == COLL_ALLREDUCE && g->n == 2) {
+		combine_two(g, s);
+	} else if (patterns[kind].combines) {
+		flags_fast_combine(g, s, kind);
+	} else if (patterns[kind].gives == NOBODY) {
+		wait_all(g);
+	} else if (patterns[kind].gives == THE_ROOT) {
+		mpi_flags_wait(g, s->root);
+		bytes_copy_few(s->out, data(g, s->root) + own_part(g, s, kind), s->bytes);
+	} else {
+		flags_fast_collect(g, s, skip);
 	}
-	return end(&g);
+}
+
+ALWAYS_INLINE void
+flags_fast_lay(struct flags *g, const struct fast_call *s, enum coll_kind kind)
+{
+	bytes_copy_few(mpi_flags_buffer(g, FLAGS_SMALL), s->in,
+		patterns[kind].each ? (size_t)g->n * s->bytes : s->bytes);
+}
+
+/* The block that stays on its rank. */
+ALWAYS_INLINE void
+flags_fast_keep(const struct flags *g, const struct fast_call *s, enum coll_kind kind, size_t own)
+{
+	if (kind != COLL_ALLTOALL)
+		own = (size_t)g->me * s->bytes;
+	keep(s->out + (patterns[kind].gives == THE_ROOT ? 0 : own),
+		s->in + (patterns[kind].each ? own : 0), s->bytes);
 }
 
 /*
- * With two ranks the second one has its own operand in place before the first one's has come. The
- * order is that of the ranks on both.
+ * Operands of all are laid, also where the result may overwrite them. What an alltoall needs twice
+ * is worked out before functions are called.
  */
-bool
-mpi_flags_fast_allreduce(const struct fast_call *s)
+ALWAYS_INLINE bool
+flags_fast_pass(struct flags *g, const struct fast_call *s, enum coll_kind kind, bool root)
+{
+	size_t own = kind == COLL_ALLTOALL ? own_part(g, s, kind) : 0;
+
+	if (patterns[kind].combines || is_of(patterns[kind].gives, root))
+		flags_fast_lay(g, s, kind);
+	mpi_flags_show(g);
+	if (!patterns[kind].combines && keeps_block(kind, root))
+		flags_fast_keep(g, s, kind, own);
+	if (is_of(patterns[kind].takes, patterns[kind].combines ? g->me == s->root : root))
+		flags_fast_take(g, s, kind, own);
+	mpi_flags_end(g);
+	return true;
+}
+
+ALWAYS_INLINE bool
+flags_fast(const struct fast_call *s, enum coll_kind kind)
 {
 	struct flags g;
 
-	if (!flags_fast_begin(&g, s, COLL_ALLREDUCE))
+	if (!flags_fast_begin(&g, s, kind))
 		return false;
-	lay(&g, s);
-	if (g.n == 2) {
-		if (g.me == 1)
-			keep(s->out, s->in, s->bytes);
-		mpi_flags_wait(&g, 1 - g.me);
-		g.b->seen = g.round;
-		if (g.me == 0)
-			bytes_copy_few(s->out, data(&g, 1), s->bytes);
-		s->loop(data(&g, 0), s->out, s->count);
-		return end(&g);
+	if (!patterns[kind].combines && patterns[kind].takes != EVERYBODY && g.me == s->root)
+		return flags_fast_pass(&g, s, kind, true);
+	return flags_fast_pass(&g, s, kind, false);
+}
+
+#define FAST(name, kind) \
+	bool \
+	mpi_flags_fast_##name(const struct fast_call *s) \
+	{ \
+		return flags_fast(s, kind); \
 	}
-	wait_all(&g);
-	flags_fast_combine(&g, s, 0, g.n - 1);
-	return end(&g);
-}
 
-bool
-mpi_flags_fast_reduce_scatter(const struct fast_call *s)
-{
-	struct flags g;
-
-	if (!flags_fast_begin(&g, s, COLL_REDUCE_SCATTER))
-		return false;
-	flags_fast_deal(&g, s);
-	wait_all(&g);
-	flags_fast_combine(&g, s, (size_t)g.me * s->bytes, g.n - 1);
-	return end(&g);
-}
-
-static inline __attribute__((always_inline)) void
-wait_for_first(struct flags *g, int ranks)
-{
-	for (int i = 0; i < ranks; i++)
-		mpi_flags_wait(g, i);
-}
-
-bool
-mpi_flags_fast_scan(const struct fast_call *s)
-{
-	struct flags g;
-
-	if (!flags_fast_begin(&g, s, COLL_SCAN))
-		return false;
-	lay(&g, s);
-	wait_for_first(&g, g.me);
-	flags_fast_combine(&g, s, 0, g.me);
-	return end(&g);
-}
-
-bool
-mpi_flags_fast_exscan(const struct fast_call *s)
-{
-	struct flags g;
-
-	if (!flags_fast_begin(&g, s, COLL_EXSCAN))
-		return false;
-	lay(&g, s);
-	wait_for_first(&g, g.me);
-	if (g.me > 0)
-		flags_fast_combine(&g, s, 0, g.me - 1);
-	return end(&g);
-}
+FOR_EACH_PATTERN(FAST)

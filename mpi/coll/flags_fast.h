@@ -13,6 +13,7 @@
 
 #include <mpi/coll/choose.h>
 #include <mpi/coll/flags.h>
+#include <mpi/coll/pattern.h>
 
 struct fast_call {
 	struct mpi_rank *self;
@@ -27,17 +28,8 @@ struct fast_call {
 	void (*loop)(const void *in, void *inout, size_t n);
 };
 
-/* True: it is done. */
-bool mpi_flags_fast_barrier(const struct fast_call *s);
-bool mpi_flags_fast_bcast(const struct fast_call *s);
-bool mpi_flags_fast_gather(const struct fast_call *s);
-bool mpi_flags_fast_scatter(const struct fast_call *s);
-bool mpi_flags_fast_allgather(const struct fast_call *s);
-bool mpi_flags_fast_alltoall(const struct fast_call *s);
-bool mpi_flags_fast_reduce(const struct fast_call *s);
-bool mpi_flags_fast_allreduce(const struct fast_call *s);
-bool mpi_flags_fast_reduce_scatter(const struct fast_call *s);
-bool mpi_flags_fast_scan(const struct fast_call *s);
-bool mpi_flags_fast_exscan(const struct fast_call *s);
+/* mpi_flags_fast_<collective>. True: it is done. */
+#define FLAGS_FAST(name, kind) bool mpi_flags_fast_##name(const struct fast_call *s);
+FOR_EACH_PATTERN(FLAGS_FAST)
 
 #endif

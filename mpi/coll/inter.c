@@ -71,23 +71,16 @@ bcast(struct sched *s, const struct collective *k)
 		local_bcast(s, data);
 }
 
+/* Gather and scatter. */
 static void
-gather(struct sched *s, const struct collective *k)
+rooted(struct sched *s, const struct collective *k)
 {
-	if (k->root >= 0)
-		mpi_sched_send(s, side_block(&k->send, 0), k->root);
-	for (int i = 0; k->root == MPI_ROOT && i < mpi_comm_peers(s->c); i++)
-		mpi_sched_recv(s, side_block(&k->recv, i), i);
-	mpi_sched_round(s);
-}
+	struct rooted r = rooted_of(k);
 
-static void
-scatter(struct sched *s, const struct collective *k)
-{
 	if (k->root >= 0)
-		mpi_sched_recv(s, side_block(&k->recv, 0), k->root);
+		mpi_sched_move(s, r.up, side_block(r.one, 0), k->root);
 	for (int i = 0; k->root == MPI_ROOT && i < mpi_comm_peers(s->c); i++)
-		mpi_sched_send(s, side_block(&k->send, i), i);
+		mpi_sched_move(s, !r.up, side_block(r.all, i), i);
 	mpi_sched_round(s);
 }
 
@@ -173,8 +166,8 @@ mpi_inter_write(struct sched *s, const struct collective *k)
 	switch (k->kind) {
 	case COLL_BARRIER: barrier(s); break;
 	case COLL_BCAST: bcast(s, k); break;
-	case COLL_GATHER: gather(s, k); break;
-	case COLL_SCATTER: scatter(s, k); break;
+	case COLL_GATHER:
+	case COLL_SCATTER: rooted(s, k); break;
 	case COLL_ALLGATHER: with_all(s, k, true); break;
 	case COLL_ALLTOALL: with_all(s, k, false); break;
 	case COLL_REDUCE: reduce(s, k); break;

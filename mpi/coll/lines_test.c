@@ -153,16 +153,16 @@ transport_memory_part(const struct mpi_rank *self, unsigned part, size_t most)
 }
 
 struct locality *
-mpi_locality_with_flags(struct mpi_rank *self, struct comm *c, size_t bytes)
+mpi_locality_of(struct mpi_rank *self, struct comm *c)
 {
-	(void)self, (void)c, (void)bytes;
+	(void)self, (void)c;
 	abort();
 }
 
-void
-mpi_locality_with_buffers(struct mpi_rank *self, struct comm *c, size_t bytes)
+char *
+mpi_locality_share(struct mpi_rank *self, struct comm *c, struct shared *m, size_t bytes)
 {
-	(void)self, (void)c, (void)bytes;
+	(void)self, (void)c, (void)m, (void)bytes;
 	abort();
 }
 

@@ -120,28 +120,19 @@ fast_lines(uint32_t ranks)
 	return (ranks * FAST_BYTES + CACHE_LINE - 1) / CACHE_LINE;
 }
 
-/* Which members are counted with this rank, and where its slot for few bytes is. */
+/* Which members are counted with this rank. */
 static void
 survey_lanes(struct mpi_rank *self, const struct comm *c, struct locality *v)
 {
-	uint32_t ranks[LANES_MAX] = {0};
-
 	v->cores = count_cores(self, c, v);
 	v->lanes = mpi_central_lanes((uint32_t)v->ranks, v->cores);
 	v->lanes.own = lane_of(self, c, v, v->rank);
-	for (int i = 0; i < v->ranks; i++) {
-		uint32_t lane = lane_of(self, c, v, i);
-
-		if (i == v->rank)
-			v->fast_slot = ranks[lane];
-		ranks[lane]++;
-	}
-	v->lanes.ranks = ranks[v->lanes.own];
-	for (uint32_t i = 0; i < v->lanes.own; i++)
-		v->fast_slot += fast_lines(ranks[i]) << FAST_LINE_SHIFT;
+	v->lanes.ranks = 0;
+	for (int i = 0; i < v->ranks; i++)
+		v->lanes.ranks += lane_of(self, c, v, i) == v->lanes.own;
 }
 
-/* What survey_lanes finds out of the own slot, of all. */
+/* The slots for few bytes of all members: those of each lane lie side by side. */
 static void
 number_slots(struct mpi_rank *self, const struct comm *c, const struct locality *v)
 {
@@ -287,13 +278,6 @@ tell(struct mpi_rank *self, struct comm *c, const struct locality *v, void *memo
 		reference != 0 ? transport_reach(self, reference) : NULL;
 }
 
-/* Memory for all of the cluster: the first one makes it and tells where it is. */
-static void *
-share(struct mpi_rank *self, struct comm *c, const struct locality *v, size_t bytes)
-{
-	return tell(self, c, v, v->owner ? transport_share(self, bytes + CACHE_LINE) : NULL);
-}
-
 /* Bytes of a segment up to the slots of the fast path, and of these. */
 static size_t
 slots_end(const struct locality *v)
@@ -329,16 +313,19 @@ make_segment(struct mpi_rank *self, struct comm *c, struct locality *v)
 	if (v->owner)
 		mine = transport_share(self, slots_end(v) + fast_bytes(v) + numbers + order +
 			CACHE_LINE);
+	if (mine != NULL) {
+		v->fast_order = numbers_in(v, mine);
+		number_slots(self, c, v);
+	}
 	if (mine != NULL && order > 0)
-		memcpy(numbers_in(v, mine) + v->ranks, v->order, order);
+		memcpy(v->fast_order + v->ranks, v->order, order);
 	v->memory = tell(self, c, v, mine);
 	if (v->memory == NULL)
 		return;
 	v->segment = aligned(v->memory);
 	v->fast_slots = (char *)v->segment + slots_end(v);
 	v->fast_order = numbers_in(v, v->memory);
-	if (v->owner)
-		number_slots(self, c, v);
+	v->fast_slot = v->fast_order[v->rank];
 }
 
 /* The table of the segment from now on. */
@@ -407,42 +394,26 @@ mpi_locality_of(struct mpi_rank *self, struct comm *c)
 	return v;
 }
 
-struct locality *
-mpi_locality_with_flags(struct mpi_rank *self, struct comm *c, size_t bytes)
+char *
+mpi_locality_share(struct mpi_rank *self, struct comm *c, struct shared *m, size_t bytes)
 {
-	struct locality *v = mpi_locality_of(self, c);
+	const struct locality *v = c->locality;
 
-	if (v == NULL || v->segment == NULL || v->clusters > 1 || v->flags_asked)
-		return v;
-	v->flags_asked = true;
-	v->flags_memory = share(self, c, v, bytes);
-	v->waits.flags = v->flags_memory ? aligned(v->flags_memory) : NULL;
-	return v;
-}
-
-void
-mpi_locality_with_buffers(struct mpi_rank *self, struct comm *c, size_t bytes)
-{
-	struct locality *v = c->locality;
-
-	if (v->buffers_asked)
-		return;
-	v->buffers_asked = true;
-	v->buffers_memory = share(self, c, v, 2 * bytes);
-	if (v->buffers_memory == NULL)
-		return;
-	v->waits.buffers = aligned(v->buffers_memory);
-	v->started.buffers = v->waits.buffers + bytes;
+	if (!m->asked)
+		m->memory = tell(self, c, v, v->owner ? transport_share(self, bytes + CACHE_LINE)
+			: NULL);
+	m->asked = true;
+	return m->memory ? aligned(m->memory) : NULL;
 }
 
 static void
 segment_drop(struct mpi_rank *self, struct locality *v)
 {
 	transport_unshare(self, v->memory);
-	if (v->flags_memory != NULL)
-		transport_unshare(self, v->flags_memory);
-	if (v->buffers_memory != NULL)
-		transport_unshare(self, v->buffers_memory);
+	if (v->flags.memory != NULL)
+		transport_unshare(self, v->flags.memory);
+	if (v->buffers.memory != NULL)
+		transport_unshare(self, v->buffers.memory);
 	locality_free(v);
 }
 

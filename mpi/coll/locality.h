@@ -37,6 +37,12 @@ struct board {
 	uint32_t seen;
 };
 
+/* Memory beside the segment, of which the first rank of the cluster has tried to make some. */
+struct shared {
+	void *memory;
+	bool asked;
+};
+
 /*
  * What a rank knows of where the ranks of one of its communicators are, and of the segment of those
  * in its cluster.
@@ -80,10 +86,8 @@ struct locality {
 	struct list open;
 	uint32_t shown;			/* the last round of `started` that this rank has shown */
 	void *spare;			/* memory of one that is over, for the next one */
-	void *flags_memory;
-	void *buffers_memory;
-	bool flags_asked;
-	bool buffers_asked;
+	struct shared flags;
+	struct shared buffers;
 	size_t round_bytes;
 	struct locality *next;		/* left, but not by all */
 };
@@ -98,13 +102,10 @@ struct locality *mpi_locality_survey(struct mpi_rank *self, struct comm *c);
 struct locality *mpi_locality_of(struct mpi_rank *self, struct comm *c);
 
 /*
- * The same with so many zeroed bytes for flags, if all ranks are in one cluster: those of blocking
- * calls come first.
+ * Once there is a segment: more memory for all of the cluster, with so many zeroed bytes, made when
+ * asked for the first time. NULL: there is none.
  */
-struct locality *mpi_locality_with_flags(struct mpi_rank *self, struct comm *c, size_t bytes);
-
-/* Once there are flags: with twice so many bytes as buffers for larger data. */
-void mpi_locality_with_buffers(struct mpi_rank *self, struct comm *c, size_t bytes);
+char *mpi_locality_share(struct mpi_rank *self, struct comm *c, struct shared *m, size_t bytes);
 
 /* Rank i of a cluster, ascending; rank i of all, when they stand cluster by cluster. */
 static inline int

@@ -7,8 +7,9 @@
  * in slices takes two rounds for each part. Operands are combined in the order of the ranks, so
  * that all get the same.
  *
- * Blocking calls (coll/flags_coll.c) go through it at once, started ones (coll/started_coll.c) step
- * by step. It is compiled once for each collective where its pattern is a constant.
+ * Blocking calls (coll/flags_coll.c) go through it at once, those of small data (coll/flags_fast.c)
+ * in fewer steps, started ones (coll/started_coll.c) step by step. It is compiled once for each
+ * collective where its pattern is a constant.
  */
 #ifndef MPI_COLL_PASSAGE_H
 #define MPI_COLL_PASSAGE_H
@@ -17,37 +18,12 @@
 #include <mpi/coll/choose.h>
 #include <mpi/coll/zerocopy.h>
 #include <mpi/coll/flags.h>
+#include <mpi/coll/pattern.h>
 #include <mpi/core/op.h>
 
 /* bytes up to which all ranks of an allreduce combine everything */
 #define WHOLE_MAX 1024
 #define ELEMENT_MAX 4096		/* bytes of an operand's element */
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-enum party { NOBODY, THE_ROOT, THE_OTHERS, EVERYBODY };
-
-struct pattern {
-	enum party gives;
-	enum party takes;
-	bool each;			/* a block for each rank */
-	bool combines;
-	bool prefix;			/* only what the ranks up to this one give */
-};
-
-static const struct pattern patterns[] = {
-	[COLL_BARRIER] = {NOBODY, EVERYBODY, false, false, false},
-	[COLL_BCAST] = {THE_ROOT, THE_OTHERS, false, false, false},
-	[COLL_GATHER] = {THE_OTHERS, THE_ROOT, false, false, false},
-	[COLL_SCATTER] = {THE_ROOT, THE_OTHERS, true, false, false},
-	[COLL_ALLGATHER] = {EVERYBODY, EVERYBODY, false, false, false},
-	[COLL_ALLTOALL] = {EVERYBODY, EVERYBODY, true, false, false},
-	[COLL_REDUCE] = {THE_OTHERS, THE_ROOT, false, true, false},
-	[COLL_ALLREDUCE] = {EVERYBODY, EVERYBODY, false, true, false},
-	[COLL_REDUCE_SCATTER] = {EVERYBODY, EVERYBODY, true, true, false},
-	[COLL_SCAN] = {EVERYBODY, EVERYBODY, false, true, true},
-	[COLL_EXSCAN] = {EVERYBODY, EVERYBODY, false, true, true},
-};
 
 /* A collective on its way; all sizes in bytes. */
 struct passage {
@@ -66,14 +42,6 @@ struct passage {
 	const char *in;
 	char *out;
 };
-
-ALWAYS_INLINE bool
-is_of(const struct passage *p, enum party party)
-{
-	bool root = p->g.me == p->k->root;
-
-	return party == EVERYBODY || (party == THE_ROOT && root) || (party == THE_OTHERS && !root);
-}
 
 /* Operands that may be copied as bytes, elements that fit? The same answer on all ranks. */
 static inline bool
@@ -190,12 +158,10 @@ take_blocks(struct passage *p, enum coll_kind kind)
 ALWAYS_INLINE void
 keep_own(const struct passage *p, enum coll_kind kind)
 {
-	bool root = p->g.me == p->k->root && kind != COLL_BCAST;
 	struct span own;
 
-	if (patterns[kind].takes == EVERYBODY ? patterns[kind].gives != EVERYBODY : !root)
-		return;
-	if (p->k->send.in_place || p->k->recv.in_place)
+	if (!keeps_block(kind, p->g.me == p->k->root) || p->k->send.in_place ||
+		p->k->recv.in_place)
 		return;
 	own = patterns[kind].each ? block_given(p, kind, p->g.me) : p->own;
 	if (span_size(own) > 0)
@@ -343,14 +309,16 @@ ALWAYS_INLINE void
 passage_begin(struct passage *p, enum coll_kind kind, struct mpi_rank *self)
 {
 	const struct collective *k = p->k;
+	bool root = p->g.me == k->root;
 
 	if (patterns[kind].combines) {
 		p->op = mpi_op_bind(self, k->op, k->recv.datatype);
 		p->in = k->send.in_place ? k->recv.buffer : k->send.buffer;
 		p->out = k->recv.buffer;
 	}
-	p->gives = is_of(p, patterns[kind].gives) || (patterns[kind].combines && p->in == p->out);
-	p->takes = is_of(p, patterns[kind].takes);
+	p->gives = is_of(patterns[kind].gives, root) ||
+		(patterns[kind].combines && p->in == p->out);
+	p->takes = is_of(patterns[kind].takes, root);
 }
 
 ALWAYS_INLINE void

@@ -89,4 +89,19 @@ span_copy(struct span to, struct span from)
 		mpi_type_copy(to.type, to.at, from.type, from.at, (MPI_Count)bytes);
 }
 
+/* A block as each side describes it. MPI_ERR_TRUNCATE: there was less room than data. */
+static inline int
+span_copy_block(struct span to, struct span from)
+{
+	span_copy(to, from);
+	return span_size(to) < span_size(from) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+/* Of two error classes the later one. */
+static inline int
+later_error(int first, int second)
+{
+	return second != MPI_SUCCESS ? second : first;
+}
+
 #endif

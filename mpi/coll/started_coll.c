@@ -268,22 +268,15 @@ take_out(struct locality *v)
 	return s != NULL ? s : malloc(sizeof(*s));
 }
 
+/* Types that the program may give back in the meantime. */
 static void
-let_types_go(const struct collective *k)
+for_types(const struct collective *k, void (*hold_or_release)(const struct type *type))
 {
-	if (k->send.type != NULL && span_type_needs_hold(k->send.type))
-		span_type_release(k->send.type);
-	if (k->recv.type != NULL && span_type_needs_hold(k->recv.type))
-		span_type_release(k->recv.type);
-}
+	const struct type *types[] = {k->send.type, k->recv.type};
 
-static void
-hold_types(const struct collective *k)
-{
-	if (k->send.type != NULL && span_type_needs_hold(k->send.type))
-		span_type_hold(k->send.type);
-	if (k->recv.type != NULL && span_type_needs_hold(k->recv.type))
-		span_type_hold(k->recv.type);
+	for (int i = 0; i < 2; i++)
+		if (types[i] != NULL && span_type_needs_hold(types[i]))
+			hold_or_release(types[i]);
 }
 
 static void
@@ -293,7 +286,7 @@ finish(struct started *s)
 	struct request *outer = s->outer;
 
 	passage_end(&s->p, s->k.kind);
-	let_types_go(&s->k);
+	for_types(&s->k, span_type_release);
 	list_remove(&s->pending.link);
 	list_remove(&s->open);
 	show_over(&s->p.g);
@@ -349,7 +342,7 @@ set_out(struct started *s, uint32_t rounds)
 	mpi_flags_next(&p->g);
 	s->needs = p->g.round;
 	s->stage = GIVE;
-	hold_types(&s->k);
+	for_types(&s->k, span_type_hold);
 	list_init(&s->pending.link);
 	list_init(&s->open);
 	if (!over) {

@@ -4,10 +4,9 @@
  * read and write it there. They do so at a central barrier: what each names lies in its slot; while
  * they are together all of it stays where it is, and nobody changes it but as the collective says.
  *
- * Blocks that are equal are not empty. If what must be named is not one piece of memory, which all
- * see at the central barrier, none of them does it. Of blocks that differ a rank names the
- * description. In reductions each rank combines a slice of all operands, which it alone reads, so
- * that results may lie where operands are.
+ * To copy, a rank names the descriptions of its blocks; those of different types are copied as each
+ * side describes them. In reductions each rank combines a slice of all operands, which it alone
+ * reads, so that results may lie where operands are.
  *
  * Cost: two central barriers, and no message. To copy: m b on each rank where there is a root, n m
  * b otherwise, at the same time. To combine: (n - 1) / n m g on each; an allreduce takes one more
@@ -15,9 +14,9 @@
  */
 #include <stdlib.h>
 #include <mpi/coll/algorithm.h>
-#include <mpi/coll/choose.h>
 #include <mpi/coll/central.h>
 #include <mpi/coll/locality.h>
+#include <mpi/coll/pattern.h>
 #include <mpi/coll/zerocopy.h>
 #include <mpi/coll/started.h>
 #include <mpi/transport/transport.h>
@@ -28,7 +27,6 @@ struct gathering {
 	const struct collective *k;
 	int me;
 	int n;
-	size_t bytes;			/* of a block, or of the operand */
 };
 
 /* Wait until all have come here. */
@@ -86,155 +84,47 @@ gathering_part(struct gathering *g)
 	g->v->turn ^= 1;
 }
 
-/* Has every rank named what it gives? The same answer on all ranks. */
-static bool
-all_are_given(const struct gathering *g)
-{
-	for (int i = 0; i < g->n; i++)
-		if (addresses_of(g, i)->in == NULL)
-			return false;
-	return true;
-}
-
 /* --- copies --- */
-
-static char *
-address_of(const struct side *side, int block)
-{
-	struct span s = side_block(side, block);
-
-	return span_is_plain(s) ? span_first(s) : NULL;
-}
-
-/* What this rank names for a copy. */
-static struct addresses
-own_for_copy(const struct comm *c, const struct collective *k)
-{
-	bool root = c->rank == k->root, in_place = k->send.in_place;
-
-	switch (k->kind) {
-	case COLL_BCAST: return (struct addresses){.in = address_of(&k->recv, 0)};
-	case COLL_GATHER: return (struct addresses){.out = root ? address_of(&k->recv, 0) : NULL};
-	case COLL_SCATTER: return (struct addresses){.in = root ? address_of(&k->send, 0) : NULL};
-	case COLL_ALLGATHER:
-		if (in_place)
-			return (struct addresses){.in = address_of(&k->recv, c->rank)};
-		return (struct addresses){.in = address_of(&k->send, 0)};
-	default: return (struct addresses){.in = in_place ? NULL : address_of(&k->send, 0)};
-	}
-}
-
-static void
-zerocopy_take(const struct gathering *g, int from, size_t skip, struct span to)
-{
-	mpi_type_unpack(to.type, to.at, 0, addresses_of(g, from)->in + skip, (MPI_Count)g->bytes);
-}
-
-static void
-take_from_all(const struct gathering *g)
-{
-	size_t skip = g->k->kind == COLL_ALLTOALL ? (size_t)g->me * g->bytes : 0;
-
-	for (int i = g->k->send.in_place; i < g->n; i++) {
-		int from = (g->me + i) % g->n;
-
-		zerocopy_take(g, from, skip, side_block(&g->k->recv, from));
-	}
-}
-
-/* True: what had to be named was. */
-static bool
-zerocopy_copy(const struct gathering *g)
-{
-	const struct collective *k = g->k;
-	const struct addresses *root = addresses_of(g, k->root);
-	bool there = k->kind == COLL_GATHER ? root->out != NULL : root->in != NULL;
-
-	switch (k->kind) {
-	case COLL_BCAST:
-		if (there && g->me != k->root)
-			zerocopy_take(g, k->root, 0, side_block(&k->recv, 0));
-		return there;
-	case COLL_SCATTER:
-		if (there && !k->recv.in_place)
-			zerocopy_take(g, k->root, (size_t)g->me * g->bytes,
-				side_block(&k->recv, 0));
-		return there;
-	case COLL_GATHER:
-		if (there && !k->send.in_place) {
-			struct span own = side_block(&k->send, 0);
-
-			mpi_type_pack(own.type, own.at, 0, root->out + (size_t)g->me * g->bytes,
-				(MPI_Count)g->bytes);
-		}
-		return there;
-	default:
-		there = all_are_given(g);
-		if (there)
-			take_from_all(g);
-		return there;
-	}
-}
-
-/* --- copies of blocks that differ --- */
-
-static int
-copy_block(struct span to, struct span from)
-{
-	span_copy(to, from);
-	return span_size(to) < span_size(from) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-}
 
 /* The own block goes to where the root wants it; the error is the root's. */
 static void
-put_uneven(const struct gathering *g)
+put_block(const struct gathering *g)
 {
 	struct addresses *root = (struct addresses *)(uintptr_t)addresses_of(g, g->k->root);
-	struct span own = side_block(&g->k->send, 0);
 
-	if (g->k->send.in_place)
-		return;
-	if (copy_block(side_block(root->get, g->me), own) != MPI_SUCCESS)
+	if (!g->k->send.in_place && span_copy_block(side_block(root->get, g->me),
+			side_block(&g->k->send, 0)) != MPI_SUCCESS)
 		store_relaxed(&root->truncated, 1);
 }
 
 /* The block that another rank has for this one. */
 static struct span
-uneven_block(const struct gathering *g, int from)
+block_of(const struct gathering *g, int from)
 {
 	const struct addresses *theirs = addresses_of(g, from);
+	bool own_place = g->k->kind == COLL_ALLGATHER && theirs->give == theirs->get;
 
-	if (g->k->kind != COLL_ALLGATHER)
+	if (patterns[g->k->kind].each)
 		return side_block(theirs->give, g->me);
-	return side_block(theirs->give, theirs->give == theirs->get ? from : 0);
+	return side_block(theirs->give, own_place ? from : 0);
 }
 
 static int
-take_uneven(const struct gathering *g)
+take_blocks(const struct gathering *g)
 {
+	const struct collective *k = g->k;
 	int err = MPI_SUCCESS;
 
-	for (int i = g->k->send.in_place; i < g->n; i++) {
+	if (patterns[k->kind].gives == THE_ROOT)
+		return k->recv.in_place || (k->kind == COLL_BCAST && g->me == k->root) ? err
+			: span_copy_block(side_block(&k->recv, 0), block_of(g, k->root));
+	for (int i = k->send.in_place; i < g->n; i++) {
 		int from = (g->me + i) % g->n;
-		int bad = copy_block(side_block(&g->k->recv, from), uneven_block(g, from));
 
-		err = bad != MPI_SUCCESS ? bad : err;
+		err = later_error(err, span_copy_block(side_block(&k->recv, from), block_of(g,
+			from)));
 	}
 	return err;
-}
-
-static int
-copy_uneven(const struct gathering *g)
-{
-	switch (g->k->kind) {
-	case COLL_GATHER:
-		put_uneven(g);
-		return MPI_SUCCESS;
-	case COLL_SCATTER:
-		return g->k->recv.in_place ? MPI_SUCCESS
-			: copy_block(side_block(&g->k->recv, 0), uneven_block(g, g->k->root));
-	default: return take_uneven(g);
-	}
 }
 
 /*
@@ -242,38 +132,26 @@ copy_uneven(const struct gathering *g)
  * alltoall in place gives what it takes.
  */
 static bool
-run_uneven(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+run_copy(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct gathering g = {.k = k};
-	bool overwrites = k->kind == COLL_ALLTOALL && k->send.in_place;
-	struct addresses mine = {.give = k->send.in_place ? &k->recv : &k->send, .get = &k->recv};
+	bool overwrites = k->kind == COLL_ALLTOALL && k->send.in_place,
+		gives_result = k->kind == COLL_BCAST || k->send.in_place;
+	struct addresses mine = {.give = gives_result ? &k->recv : &k->send, .get = &k->recv};
 
 	if (k->send.types != NULL || k->recv.types != NULL || overwrites ||
 		!gathering_begin(&g, self, c, mine))
 		return false;
-	*err = copy_uneven(&g);
+	*err = MPI_SUCCESS;
+	if (k->kind == COLL_GATHER)
+		put_block(&g);
+	else
+		*err = take_blocks(&g);
 	gathering_barrier(&g);
 	if (k->kind == COLL_GATHER && g.me == k->root && addresses_of(&g, g.me)->truncated)
 		*err = MPI_ERR_TRUNCATE;
 	g.v->turn ^= 1;
 	return true;
-}
-
-static bool
-run_copy(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
-{
-	struct gathering g = {.k = k};
-	bool there;
-
-	if (!k->even && k->kind != COLL_BCAST)
-		return run_uneven(self, c, k, err);
-	g.bytes = mpi_choose_bytes(c, k);
-	if (g.bytes == 0 || !gathering_begin(&g, self, c, own_for_copy(c, k)))
-		return false;
-	there = zerocopy_copy(&g);
-	gathering_part(&g);
-	*err = MPI_SUCCESS;
-	return there;
 }
 
 /* --- reductions --- */
@@ -362,6 +240,16 @@ run_reduction(struct mpi_rank *self, struct comm *c, const struct collective *k,
 	gathering_part(&g);
 	mpi_op_release(&op);
 	*err = MPI_SUCCESS;
+	return true;
+}
+
+/* Has every rank named what it gives? The same answer on all ranks. */
+static bool
+all_are_given(const struct gathering *g)
+{
+	for (int i = 0; i < g->n; i++)
+		if (addresses_of(g, i)->in == NULL)
+			return false;
 	return true;
 }
 

@@ -7,8 +7,9 @@ there are and which is used when.
     include/mpi_coll_table.h   lists of algorithms, and for each collective and mapping the rows of the table
     include/mpi_coll_names.h   the names of all algorithms, for tests
 
-A file defines an algorithm if it says `const struct algorithm mpi_algorithm_COLLECTIVE_NAME`; its
-cost is in a comment between it and the one before, or the head of the file says that of all.
+A file defines an algorithm if it says `const struct algorithm mpi_algorithm_COLLECTIVE_NAME`, or one
+of each collective if it says that in a macro, of `##name##`; its cost is in a comment between it and
+the one before, or the head of the file says that of all.
 Algorithms whose definitions follow one another have one cost. Rows of the table:
 
     collective mapping ranks bytes blocking started      up to so many ranks and bytes (-: any
@@ -34,7 +35,7 @@ UNEVEN = {"gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather",
 ROWS = KINDS + tuple(UNEVEN)
 MAPPINGS = ("cluster", "clusters", "spread", "process")
 ANY = "-"
-DEFINITION = re.compile(r"^const struct algorithm mpi_algorithm_(\w+)", re.M)
+DEFINITION = re.compile(r"^\t?const struct algorithm mpi_algorithm_(##name##_)?(\w+)", re.M)
 MEETS = re.compile(r"\.run = ")
 FITS = re.compile(r"\.fits = ")
 COST = re.compile(r"^ \* Cost: (.*?)\n \*(?:/|\n)", re.M | re.S)
@@ -89,9 +90,10 @@ def algorithms_of(path, text):
         if between.strip() or cost is None:
             cost = _cost_in(between) or of_all
         if cost is None:
-            raise TableError(f"{path}: says no cost of {m.group(1)}")
+            raise TableError(f"{path}: says no cost of {m.group(2)}")
         last = rest.index(";", m.end()) + 1
-        out.append(Algorithm(*split_name(m.group(1)), rest[m.end():last], cost))
+        found = [(kind, m.group(2)) for kind in KINDS] if m.group(1) else [split_name(m.group(2))]
+        out += [Algorithm(*words, rest[m.end():last], cost) for words in found]
     return out
 
 
