@@ -51,7 +51,7 @@ struct proc_status {
 	int32_t status;
 	uint32_t cause;			/* 0 exited, else CRASH_* */
 	uint32_t threads;		/* that it still had */
-	uint32_t reserved;
+	uint32_t used;			/* 0; the process servers: how long it ran, as it says */
 };
 
 #define CRASH_NONE 0

@@ -249,6 +249,17 @@ child_end_bound(struct agent *a, const struct member *parent)
 		kproc_kill(m++->proc, 0);
 }
 
+/* What it has said of the time that it ran; of one that was ended by others nobody knows it. */
+static void
+used_split(const struct member *m, struct proc_status *status)
+{
+	status->used = m->status.used;
+	if (status->cause != CRASH_NONE)
+		return;
+	status->used = status->status > 0 ? (uint32_t)status->status >> PROCESS_STATUS_BITS : 0;
+	status->status &= PROCESS_STATUS;
+}
+
 void
 child_reap(struct agent *a,
 	void (*ended)(struct member *m, const struct mail_sender *parent))
@@ -260,6 +271,7 @@ child_reap(struct agent *a,
 
 		if (m->state != MEMBER_RUNS || m->is_part || kproc_wait(m->proc, &status, NOW) < 0)
 			continue;
+		used_split(m, &status);
 		if (m->part != NULL)
 			ranks_end(a, m, &status);
 		else

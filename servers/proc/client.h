@@ -132,6 +132,13 @@ enum process_group_op {
 #define PROCESS_TOLD 0x80000000u	/* in `signal` of a reply */
 #define PROCESS_SIGNAL(sig) ((uint64_t)1 << ((sig) - 1))
 #define PROCESS_SIGNALS 64		/* the largest */
+/*
+ * Of the status with which a process ends, and of the signal by which it ends itself
+ * (PROCESS_DEFAULT): these bits, and above them for how long it ran, in a form that only
+ * personalities know (user/personality/usage.h). `used` of a struct proc_status
+ */
+#define PROCESS_STATUS 255
+#define PROCESS_STATUS_BITS 8
 
 /* The message that says so. */
 struct process_ready {

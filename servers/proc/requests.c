@@ -395,6 +395,8 @@ serve_kill(const struct asked *s, struct process_reply *r)
 {
 	struct member *m = family_by_pid(&agent->family, s->q.pid);
 	const struct signal_note note = {.pid = s->member != NULL ? s->member->pid : 0};
+	bool is_default = (s->q.flags & PROCESS_DEFAULT) != 0;
+	int sig = is_default ? s->q.status & PROCESS_STATUS : s->q.status;
 
 	if (s->q.pid <= 0)
 		return serve_kill_group(s, &note, r);
@@ -402,8 +404,9 @@ serve_kill(const struct asked *s, struct process_reply *r)
 		return -E_SRCH;
 	if (m->job != job_of(s))
 		return -E_ACCES;
-	return s->q.status == 0 ? 0 :
-		signals_send(m, s->q.status, s->q.flags & PROCESS_DEFAULT, &note);
+	if (is_default && m == s->member)
+		m->status.used = (uint32_t)s->q.status >> PROCESS_STATUS_BITS;
+	return sig == 0 ? 0 : signals_send(m, sig, is_default, &note);
 }
 
 /* Several ranks are one process, of which none alone is told. */

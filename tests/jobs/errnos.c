@@ -160,6 +160,10 @@ static const struct row rows[] = {
 	{CALL(prlimit64), {PID, WHICH, FIXED, FIXED}, {0, 7, 0, 0}},
 	{CALL(futex), {FIXED, WHICH, FIXED}, {BUFFER, 1, 0}},
 	{CALL(getrusage), {WHICH, FIXED}, {0, BUFFER}},
+	{CALL(getrusage), {FIXED, WRITTEN}, {-1, BUFFER}},
+	{CALL(clock_gettime), {FIXED, WRITTEN}, {CLOCK_PROCESS_CPUTIME_ID, BUFFER}},
+	{CALL(clock_gettime), {FIXED, WRITTEN}, {CLOCK_THREAD_CPUTIME_ID, BUFFER}},
+	{CALL(clock_getres), {FIXED, WRITTEN}, {CLOCK_PROCESS_CPUTIME_ID, BUFFER}},
 	{CALL(getgroups), {FIXED, FIXED}, {-1, BUFFER}},
 	/* sockets and message queues */
 	{CALL(socket), {FIXED, WHICH, COUNT}, {AF_UNIX, SOCK_STREAM, 0}},

@@ -53,7 +53,7 @@ _Exit(int status)
 			s->rank, status & 255);
 		job_abort(status);
 	}
-	rank_exit(output_status(s->rank, status) & 255);
+	output_exit(output_status(s->rank, status) & 255);
 }
 
 _Noreturn void

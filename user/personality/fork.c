@@ -53,8 +53,8 @@ struct making {
 	struct channel *server;
 	int pid;
 	int proc;			/* handle; -1: none yet */
-	int memory;			/* handle: of its first stack, its data, its job_control */
-	uint64_t view;			/* where that is mapped here; 0: nowhere */
+	/* its first stack, its data, its job_control, as mapped here; 0: nowhere */
+	uint64_t view;
 	uint64_t control_bytes;
 	struct birth *birth;		/* the child's */
 };
@@ -122,20 +122,13 @@ control_used(void)
 static long
 make_view(struct making *m)
 {
-	uint64_t page = personality_info.page_bytes, bytes, at;
+	uint64_t page = personality_info.page_bytes, at = 0;
 	long result;
 
 	m->control_bytes = (control_used() + page - 1) / page * page;
-	bytes = view_bytes(m);
-	result = kmemory_create(pages(bytes));
-	if (result < 0)
-		return result;
-	m->memory = (int)result;
-	result = kmem_alloc(SELF, bytes, 0, &at);
-	if (result < 0)
-		return result;
+	result = kmem_alloc(SELF, view_bytes(m), PAGE_READ | PAGE_WRITE, &at);
 	m->view = at;
-	return kpage_map(SELF, at, m->memory, 0, pages(bytes), PAGE_READ | PAGE_WRITE);
+	return result;
 }
 
 /*
@@ -188,21 +181,20 @@ static long
 map_personality(const struct making *m)
 {
 	const struct personality_info *p = &personality_info;
-	uint64_t behind = p->data + p->data_bytes, end = p->image + p->image_bytes;
+	uint64_t behind = p->data + p->data_bytes, end = p->image + p->image_bytes,
+		data = m->view + PERSONALITY_STACK_BYTES;
 	long result = kpage_copy(m->proc, p->image, pages(p->data - p->image), p->image);
 
 	if (result >= 0 && behind < end)
 		result = kpage_copy(m->proc, behind, pages(end - behind), behind);
 	if (result >= 0)
-		result = kpage_map(m->proc, p->stack_top - PERSONALITY_STACK_BYTES, m->memory, 0,
-			pages(PERSONALITY_STACK_BYTES), PAGE_READ | PAGE_WRITE);
+		result = kpage_link(m->proc, m->view, pages(PERSONALITY_STACK_BYTES),
+			p->stack_top - PERSONALITY_STACK_BYTES);
 	if (result >= 0)
-		result = kpage_map(m->proc, p->data, m->memory, pages(PERSONALITY_STACK_BYTES),
-			pages(p->data_bytes), PAGE_READ | PAGE_WRITE);
+		result = kpage_link(m->proc, data, pages(p->data_bytes), p->data);
 	if (result >= 0)
-		result = kpage_map(m->proc, p->control, m->memory,
-			pages(PERSONALITY_STACK_BYTES + p->data_bytes), pages(m->control_bytes),
-			PAGE_READ | PAGE_WRITE);
+		result = kpage_link(m->proc, data + p->data_bytes, pages(m->control_bytes),
+			p->control);
 	return result < 0 ? result : kproc_handler(m->proc, HANDLE_CALLS | HANDLE_UPCALLS,
 		(unsigned long)_start, (unsigned long)p->stack_top, PERSONALITY_STACK_BYTES);
 }
@@ -287,8 +279,6 @@ give_back(struct making *m)
 {
 	if (m->view != 0)
 		kpage_unmap(SELF, m->view, pages(view_bytes(m)));
-	if (m->memory >= 0)
-		khandle_close(m->memory);
 	if (m->proc >= 0)
 		khandle_close(m->proc);
 }
@@ -342,7 +332,7 @@ fork_call(const struct handler_event *c)
 {
 	unsigned long known = CLONE_SIGNAL | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID |
 		CLONE_PARENT_SETTID;
-	struct making m = {.proc = -1, .memory = -1};
+	struct making m = {.proc = -1};
 	int line;
 	long result;
 

@@ -6,6 +6,7 @@
 #include <user/personality/cwd.h>
 #include <user/personality/inherit.h>
 #include <user/personality/process.h>
+#include <user/personality/usage.h>
 
 /* Number `o` has in the offer: it is put there if it is not yet. */
 static uint16_t
@@ -63,6 +64,7 @@ inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how
 	b->mask = thread_record(c)->mask;
 	b->ignored = process_ignored(thread_record(c));
 	b->stops = personality_info.stops;
+	b->used = b->used_children = 0;
 	files_lock();
 	b->umask_changed = __atomic_load_n(&kept.umask_changed, __ATOMIC_RELAXED);
 	result = list_descriptors(c, b, handles, how == INHERIT_ALL);
@@ -147,6 +149,7 @@ inherit_claim(const struct handler_event *c, const struct inherit *b)
 	__atomic_store_n(&kept.umask_changed, b->umask_changed, __ATOMIC_RELAXED);
 	if (b->cwd_bytes > 0 && str_len_max(inherit_cwd(b), b->cwd_bytes) < b->cwd_bytes)
 		cwd_begin_all(c, inherit_cwd(b));
+	usage_take(b);
 	if (b->offered > 0)
 		count = files_claim(b->token, claimed, INHERIT_ENTRIES);
 	attach_all(c, b, claimed, count > 0 ? (uint32_t)count : 0);

@@ -29,6 +29,7 @@ struct inherit {
 	uint32_t cwd_bytes;		/* behind the entries, with its zero byte; 0: the root */
 	uint32_t umask_changed;		/* as in struct kept */
 	uint32_t stops;			/* as in struct personality_info */
+	uint32_t used, used_children;	/* usage.h */
 	struct inherit_entry entry[INHERIT_ENTRIES];
 	char room[FILE_PATH_MAX];
 };

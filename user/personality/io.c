@@ -13,6 +13,7 @@
 #include <user/personality/reach.h>
 #include <user/personality/signal.h>
 #include <user/personality/terminal.h>
+#include <user/personality/usage.h>
 
 #define CLOCK_LAST 11		/* CLOCK_TAI */
 #define CLOCKS_OF_HOST 0x921u	/* CLOCK_REALTIME, its coarse and its alarm clock, CLOCK_TAI */
@@ -336,16 +337,29 @@ time_began(unsigned long clock)
 	return began;
 }
 
+/* A clock that does not run always; or it is none. */
+static bool
+is_time_used(int32_t clock)
+{
+	return clock < 0 || clock > CLOCK_LAST || clock == CLOCK_PROCESS_TIME ||
+		clock == CLOCK_THREAD_TIME;
+}
+
 long
 time_clock_gettime(const struct handler_event *c)
 {
 	uint64_t *to = (uint64_t *)arg(c, 1);
-	uint64_t now;
-	long result = arg(c, 0) > CLOCK_LAST ? -E_INVAL : kclock(&now);
+	uint64_t now = 0;
 
-	if (result < 0)
-		return result;
-	now += time_began(arg(c, 0));
+	if (is_time_used((int32_t)arg(c, 0))) {
+		long result = usage_clock(c, (int32_t)arg(c, 0), &now);
+
+		if (result < 0)
+			return result;
+	} else {
+		kclock(&now);
+		now += time_began(arg(c, 0));
+	}
 	to[0] = now / NS_PER_S;
 	to[1] = now % NS_PER_S;
 	return 0;
@@ -355,9 +369,9 @@ time_clock_gettime(const struct handler_event *c)
 long
 time_clock_getres(const struct handler_event *c)
 {
-	uint64_t *to = (uint64_t *)arg(c, 1);
+	uint64_t *to = (uint64_t *)arg(c, 1), ns;
 
-	if (arg(c, 0) > CLOCK_LAST)
+	if (is_time_used((int32_t)arg(c, 0)) && usage_clock(c, (int32_t)arg(c, 0), &ns) < 0)
 		return -E_INVAL;
 	if (to != NULL) {
 		to[0] = 0;

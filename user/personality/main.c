@@ -9,6 +9,7 @@
 #include <user/personality/reach.h>
 #include <user/personality/signal.h>
 #include <user/personality/terminal.h>
+#include <user/personality/usage.h>
 #include <usercpu/handler.h>
 
 /* The data, of which each process has its own, begins with a page: so it has as few as it fills. */
@@ -212,6 +213,7 @@ personality_call(const struct handler_event *c, unsigned long nr)
 long
 personality_serve(const struct handler_event *c)
 {
+	struct thread_record *r = thread_enter(c);
 	long result;
 
 	if (c->cause == HANDLER_UPCALL)
@@ -219,6 +221,7 @@ personality_serve(const struct handler_event *c)
 	if (c->cause != CRASH_NONE)
 		return signal_fault(c);
 	process_begin(c);
+	usage_begin(r, c->number);
 	result = reach_arguments(c, c->number);
 	return signal_deliver(c, result != 0 ? result : personality_call(c, c->number));
 }

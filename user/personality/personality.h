@@ -165,7 +165,9 @@ struct thread_record {
 	uint8_t listens;	/* for signals */
 	uint8_t takes_faults;
 	uint8_t has_saved_mask;
-	uint32_t reserved;
+	uint32_t counting;	/* enum counting: usage.h */
+	uint64_t began;		/* when its first call came; and how long it had run when the */
+	uint64_t before;	/* kernel began to count */
 	uint64_t clear_tid;	/* address of a word that becomes 0 when the thread ends, 0: none */
 	uint64_t mask;		/* signals that it does not want: bit 0 is signal 1 */
 	uint64_t saved_mask;	/* that it gets back */
@@ -202,8 +204,12 @@ extern struct kept kept __attribute__((visibility("hidden")));
 /* The only rank's; NULL: there are several, or none. */
 const struct job_rank *only_rank(void);
 
-/* The record of the running thread. */
+/*
+ * The record of the running thread; thread_enter is first of all, and makes it if the thread has
+ * not been here yet.
+ */
 struct thread_record *thread_record(const struct handler_event *c);
+struct thread_record *thread_enter(const struct handler_event *c);
 
 /* What a child of that thread without a program is as a rank: a negative number of its own. */
 int thread_child_rank(const struct thread_record *r);

@@ -12,6 +12,7 @@
 #include <user/personality/lock.h>
 #include <user/personality/process.h>
 #include <user/personality/signal.h>
+#include <user/personality/usage.h>
 
 #define CLONE_VM 0x100
 #define CLONE_VFORK 0x4000
@@ -286,7 +287,10 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 		what.group = child->group;
 		what.flags |= child->is_front ? PROCESS_FRONT : 0;
 	}
-	if (b->entries > 0 || b->cwd_bytes > 0 || b->umask_changed != 0 || what.told != 0) {
+	if ((flags & PROCESS_REPLACE) != 0)
+		usage_put(b);
+	if (b->entries > 0 || b->cwd_bytes > 0 || b->umask_changed != 0 || what.told != 0 ||
+		b->used != 0 || b->used_children != 0) {
 		what.inherit_bytes = inherit_bytes(b);
 		what.flags |= PROCESS_AWAIT;
 	}
@@ -370,8 +374,14 @@ process_end_number(const struct proc_status *s)
 	return s->cause == CRASH_NONE ? s->status & 255 : ended_by(s);
 }
 
+/* What is told of a child that has ended, or stopped. */
+struct waited {
+	int status;
+	uint32_t used;
+};
+
 static long
-take_unborn(long pid, int *status)
+take_unborn(long pid, struct waited *w)
 {
 	long found = 0;
 
@@ -379,7 +389,7 @@ take_unborn(long pid, int *status)
 	for (int i = 0; i < UNBORN_MAX && found == 0; i++)
 		if (processes.unborn[i].pid != 0 && (pid <= 0 || processes.unborn[i].pid == pid)) {
 			found = processes.unborn[i].pid;
-			*status = processes.unborn[i].status << 8;
+			w->status = processes.unborn[i].status << 8;
 			processes.unborn[i].pid = 0;
 		}
 	lock_give(&processes.lock);
@@ -387,7 +397,7 @@ take_unborn(long pid, int *status)
 }
 
 static long
-take_end(long pid, uint32_t flags, int *status)
+take_end(long pid, uint32_t flags, struct waited *w)
 {
 	struct proc_status end;
 	struct channel *ch;
@@ -399,8 +409,10 @@ take_end(long pid, uint32_t flags, int *status)
 		return line;
 	result = process_wait(ch, (int)pid, flags, &end);
 	process_line_back(line);
-	if (result > 0)
-		*status = wait_status(&end);
+	if (result > 0) {
+		w->status = wait_status(&end);
+		w->used = end.used;
+	}
 	return result;
 }
 
@@ -409,17 +421,17 @@ take_end(long pid, uint32_t flags, int *status)
  * nothing interrupts a wait, and the server is asked to answer later.
  */
 static long
-await_end(const struct handler_event *c, long pid, uint32_t flags, int *status)
+await_end(const struct handler_event *c, long pid, uint32_t flags, struct waited *w)
 {
 	uint32_t *count = signals_children(), seen;
 	long found, waited = 0;
 
 	for (;;) {
 		seen = count != NULL ? __atomic_load_n(count, __ATOMIC_ACQUIRE) : 0;
-		found = take_unborn(pid, status);
+		found = take_unborn(pid, w);
 		if (found == 0)
 			found = take_end(pid, flags | (count != NULL ? PROCESS_NO_WAIT : 0),
-				status);
+				w);
 		if (found != -E_AGAIN || (flags & PROCESS_NO_WAIT) != 0 || count == NULL)
 			return found;
 		/* SIGCHLD does not interrupt who finds the child */
@@ -434,16 +446,19 @@ process_wait4(const struct handler_event *c)
 {
 	uint32_t flags = (arg(c, 2) & WNOHANG ? PROCESS_NO_WAIT : 0) |
 		(arg(c, 2) & WUNTRACED ? PROCESS_UNTRACED : 0);
-	int *to = (int *)arg(c, 1), status = 0;
+	struct waited w = {0};
+	int *to = (int *)arg(c, 1);
 	long found = ((uint32_t)arg(c, 2) & ~WAIT_OPTIONS) != 0 ? -E_INVAL :
-		await_end(c, (int32_t)arg(c, 0), flags, &status);
+		await_end(c, (int32_t)arg(c, 0), flags, &w);
 
 	if (found == -E_AGAIN && (flags & PROCESS_NO_WAIT) != 0)
 		return 0;
 	if (found > 0 && to != NULL)
-		*to = status;
+		*to = w.status;
+	if (found > 0)
+		usage_add_child(w.used);
 	if (found > 0 && arg(c, 3) != 0)
-		memset((void *)arg(c, 3), 0, RUSAGE_BYTES);
+		usage_fill((void *)arg(c, 3), w.used);
 	return found;
 }
 

@@ -13,7 +13,7 @@
 
 struct process_spawn;
 
-#define RUSAGE_BYTES 144	/* of what a process has used, which nobody counts */
+#define RUSAGE_BYTES 144	/* of what a process has used */
 #define OWN_PROGRAM "/proc/self/exe"	/* as a path: the program that runs */
 
 /* Where the working directory of a child without a program is kept: FILE_PATH_MAX bytes. */

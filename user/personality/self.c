@@ -8,6 +8,7 @@
 #include <user/personality/files.h>
 #include <user/personality/process.h>
 #include <user/personality/reach.h>
+#include <user/personality/usage.h>
 
 #define NS_PER_S 1000000000ull
 #define UMASK_FIRST 022
@@ -15,10 +16,6 @@
 #define RLIMIT_STACK 3
 #define RLIMIT_NOFILE 7
 #define RLIMITS 16
-#define RUSAGE_CHILDREN (-1)
-#define RUSAGE_THREAD 1
-#define TIMES_BYTES 32
-#define TICKS_PER_S 100
 #define RLIM_INFINITY UINT64_MAX
 #define CPU_BITS 64		/* of one word of a set of processors */
 
@@ -116,27 +113,6 @@ self_sysinfo(const struct handler_event *c)
 	return 0;
 }
 
-/* What processes have used nobody counts. The time since the machine started, in ticks. */
-static long
-self_times(const struct handler_event *c)
-{
-	uint64_t now = 0;
-
-	if (arg(c, 0) != 0)
-		memset((void *)arg(c, 0), 0, TIMES_BYTES);
-	kclock(&now);
-	return (long)(now / (NS_PER_S / TICKS_PER_S));
-}
-
-static long
-self_usage(const struct handler_event *c)
-{
-	if ((int32_t)arg(c, 0) < RUSAGE_CHILDREN || (int32_t)arg(c, 0) > RUSAGE_THREAD)
-		return -E_INVAL;
-	memset((void *)arg(c, 1), 0, RUSAGE_BYTES);
-	return 0;
-}
-
 /* There is one symbolic link. */
 static long
 self_readlink(const struct handler_event *c)
@@ -165,8 +141,8 @@ self_call(const struct handler_event *c, unsigned long nr)
 	case SYS_umask: return self_umask(c);
 	case SYS_prlimit64: return self_prlimit(c);
 	case SYS_sched_getaffinity: return self_affinity(c);
-	case SYS_times: return self_times(c);
-	case SYS_getrusage: return self_usage(c);
+	case SYS_times: return usage_times(c);
+	case SYS_getrusage: return usage_call(c);
 	case SYS_sysinfo: return self_sysinfo(c);
 	default: return self_readlink(c);
 	}

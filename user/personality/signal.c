@@ -10,6 +10,7 @@
 #include <servers/proc/client.h>
 #include <user/personality/process.h>
 #include <user/personality/signal.h>
+#include <user/personality/usage.h>
 
 #define SI_TKILL (-6)
 #define SS_DISABLE 2
@@ -49,7 +50,8 @@ signal_end(const struct handler_event *c, int sig)
 	process_exit_borrowed(c, 128 + sig);
 	robust_end_all(thread_record(c)->rank);
 	if (personality_info.is_child)
-		process_kill_call(personality_info.pid, sig, PROCESS_DEFAULT);
+		process_kill_call(personality_info.pid, sig | (int)(usage_at_end() << 8),
+			PROCESS_DEFAULT);
 	for (;;)
 		kproc_exit(128 + sig);
 }

@@ -18,6 +18,7 @@
 #include <user/personality/process.h>
 #include <user/personality/reach.h>
 #include <user/personality/signal.h>
+#include <user/personality/usage.h>
 #include <user/rank.h>
 
 #define CLONE_VM 0x100
@@ -71,11 +72,19 @@ rank_by_stack(uint64_t sp)
 struct thread_record *
 thread_record(const struct handler_event *c)
 {
+	return record_at((uint64_t)c);
+}
+
+struct thread_record *
+thread_enter(const struct handler_event *c)
+{
 	struct thread_record *r = record_at((uint64_t)c);
 	int32_t tid = (int32_t)kthread_self();
 
-	if (r->tid != tid)
+	if (r->tid != tid) {
 		*r = (struct thread_record){.tid = tid, .rank = rank_by_stack(c->sp)};
+		kclock(&r->began);
+	}
 	return r;
 }
 
@@ -134,6 +143,7 @@ thread_exit(const struct handler_event *c)
 	robust_end(r);
 	if (r->is_cloned)
 		note_end(r->tid);
+	usage_thread_end(r);
 	announce_end(r);
 	for (;;)
 		kthread_exit(arg(c, 0));
@@ -144,6 +154,7 @@ thread_exit_group(const struct handler_event *c, int status)
 {
 	struct job_control *j = (struct job_control *)personality_info.control;
 	struct thread_record *r = thread_record(c);
+	int end = status & 255;
 
 	process_exit_borrowed(c, status);
 	robust_end_all(r->rank);
@@ -153,10 +164,12 @@ thread_exit_group(const struct handler_event *c, int status)
 		    ((const struct startup *)j->rank[r->rank].startup)->rank, status & 255);
 		job_abort(status);
 	}
+	if (personality_info.is_child && only_rank() != NULL)
+		end |= (int)(usage_at_end() << 8);
 	if (r->rank >= 0)
-		rank_end(j, (uint32_t)r->rank, status & 255);
+		rank_end(j, (uint32_t)r->rank, end);
 	for (;;)
-		kproc_exit(status & 255);
+		kproc_exit(end);
 }
 
 long
@@ -165,7 +178,7 @@ thread_child_begin(const struct handler_event *c)
 	struct child_begin *b = (struct child_begin *)arg(c, 0);
 	struct thread_record *r = thread_record(c);
 
-	*r = (struct thread_record){.tid = r->tid};
+	*r = (struct thread_record){.tid = r->tid, .began = r->began};
 	r->is_cloned = 1;
 	r->rank = b->rank;
 	r->clear_tid = b->clear_tid;

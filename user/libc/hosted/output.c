@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <atoll/startup.h>
 #include <user/libc/output.h>
 
 /* musl's, for its exit(): standard output if the program uses it, else NULL. */
@@ -32,4 +33,10 @@ output_status(uint32_t rank, int status)
 		return status;
 	dprintf(STDERR_FILENO, "rank %u: standard output was lost\n", rank);
 	return 1;
+}
+
+void
+output_exit(int status)
+{
+	rank_exit(status);
 }

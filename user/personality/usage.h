@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processor time. The kernel counts it for threads that somebody has asked about (thread_stats,
+ * ADR 0087), from when a core takes them up next: it asks for threads of processes that programs
+ * have started at their first call that may wait, for others at the first question. Until it counts
+ * a thread has not left its core, so that its time is what has gone by: a process that ends at once
+ * pays nothing. It is all time of the program: nobody tells it from time in calls.
+ *
+ * A process that ends says in its status how long it and those of its children that it has waited
+ * for have run; its parent adds that to its own children's (ADR 0108).
+ */
+#ifndef USER_PERSONALITY_USAGE_H
+#define USER_PERSONALITY_USAGE_H
+
+#include <user/personality/personality.h>
+
+struct inherit;
+
+/* Of calls that take clocks: Linux's numbers for the times of a process and of a thread. */
+#define CLOCK_PROCESS_TIME 2
+#define CLOCK_THREAD_TIME 3
+
+enum counting {
+	COUNTING_NOT,		/* nobody has asked */
+	COUNTING_SOON,		/* when a core takes it up */
+	COUNTING,
+};
+
+/* Before each call: from the first one on that may wait the kernel counts. */
+void usage_begin(struct thread_record *r, unsigned long nr);
+
+/* A thread ends, and its record is nobody's. */
+void usage_thread_end(struct thread_record *r);
+
+/* In nanoseconds: of the process, of a thread, and of children that were waited for. */
+uint64_t usage_process(void);
+uint64_t usage_thread(struct thread_record *r);
+
+/* Of the process and its children, as ends carry it: struct proc_status, `used`. */
+uint32_t usage_at_end(void);
+
+/* A child has ended that says so of itself. */
+void usage_add_child(uint32_t used);
+
+/* What another program of this process begins with, and that program takes. */
+void usage_put(struct inherit *b);
+void usage_take(const struct inherit *b);
+
+/*
+ * May a clock be asked, one of `clock`'s numbers or what Linux makes of a process or thread? Its
+ * time, or -E_INVAL.
+ */
+long usage_clock(const struct handler_event *c, int32_t clock, uint64_t *ns);
+
+/* A struct rusage with that time. */
+void usage_fill(void *rusage, uint32_t used);
+long usage_call(const struct handler_event *c);
+long usage_times(const struct handler_event *c);
+
+#endif
