@@ -110,7 +110,7 @@ send_program(struct channel *ch, uint32_t op, const struct process_spawn *what,
 {
 	struct process_request q = {.op = op, .flags = what->flags,
 		.inherit_bytes = what->inherit_bytes, .told = what->told,
-		.group = what->group};
+		.group = what->group, .most = what->most};
 	unsigned char *place = channel_place(ch);
 	struct writer w = {.at = place + sizeof(q)};
 
@@ -241,9 +241,9 @@ process_ready(void)
 }
 
 int
-process_fork(struct channel *ch, uint64_t told, int *handle)
+process_fork(struct channel *ch, uint64_t told, uint32_t most, int *handle)
 {
-	const struct process_request q = {.op = PROCESS_FORK, .told = told};
+	const struct process_request q = {.op = PROCESS_FORK, .told = told, .most = most};
 	struct process_reply r;
 	int result = process_ask(ch, &q, &r, NULL);
 

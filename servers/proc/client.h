@@ -33,7 +33,7 @@
 #define PROCESS_PAGES 2			/* of a channel: one request and one answer lie in it */
 #define PROCESS_MESSAGE 3896		/* what has room in half of them */
 #define PROCESS_WORDS_MAX 256		/* arguments, and entries of the environment */
-#define PROCESS_INHERIT_MAX 1592	/* bytes */
+#define PROCESS_INHERIT_MAX 1856	/* bytes */
 #define PROCESS_NAME_MAX 24		/* of the program's name in a list, with its zero byte */
 #define PROCESS_ANY (-1)		/* as a pid: any child */
 
@@ -160,7 +160,7 @@ struct process_request {
 	 */
 	uint64_t told;
 	int32_t group;			/* SPAWN: its group; 0: its parent's */
-	uint32_t reserved;
+	uint32_t most;			/* SPAWN, FORK: processes of the job here; 0: any number */
 };
 
 struct process_reply {
@@ -229,6 +229,7 @@ struct process_spawn {
 	uint32_t flags;
 	uint64_t told;			/* see struct process_request */
 	int32_t group;
+	uint32_t most;
 };
 
 /*
@@ -308,7 +309,7 @@ int process_ready(void);
  * this process is several ranks, or in another cluster; -E_AGAIN: there are too many; -E_NOMEM; or
  * what service_call says.
  */
-int process_fork(struct channel *ch, uint64_t told, int *handle);
+int process_fork(struct channel *ch, uint64_t told, uint32_t most, int *handle);
 
 /*
  * Its first thread begins; with PROCESS_AWAIT it has also said that it is ready, or has ended. 0;

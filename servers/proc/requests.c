@@ -99,12 +99,17 @@ job_of(const struct asked *s)
 	return s->member != NULL ? s->member->job : agent->part.job;
 }
 
-/* May the job have one more process in this cluster? Its part is one. */
+/*
+ * May the job have one more process in this cluster, by its own limit and what who asks says? Its
+ * part is one.
+ */
 static bool
-has_room(uint32_t job)
+has_room(const struct asked *s, uint32_t job)
 {
-	return agent->part.job == 0 ||
-		family_count(&agent->family, job) + 1 < agent->plan.job.limit.processes;
+	uint32_t n = family_count(&agent->family, job) + 1;
+
+	return (s->q.most == 0 || n < s->q.most) &&
+		(agent->part.job == 0 || n < agent->plan.job.limit.processes);
 }
 
 /* A process has started, or ended before: who waits for that goes on, or ends. */
@@ -193,7 +198,7 @@ serve_spawn(struct asked *s, struct process_reply *r)
 		return -E_INVAL;
 	if (s->q.flags & PROCESS_REPLACE)
 		return replace(s, r);
-	m = has_room(job_of(s)) ? family_add(&agent->family, s->from, job_of(s)) : NULL;
+	m = has_room(s, job_of(s)) ? family_add(&agent->family, s->from, job_of(s)) : NULL;
 	if (m == NULL)
 		return -E_AGAIN;
 	signals_catch(m, s->q.told, -1);
@@ -239,7 +244,7 @@ serve_fork(const struct asked *s, struct process_reply *r)
 
 	if (parent == NULL || (parent->is_part && agent->part.ranks > 1))
 		return -E_NOSYS;
-	m = has_room(parent->job) ? family_add(&agent->family, s->from, parent->job) : NULL;
+	m = has_room(s, parent->job) ? family_add(&agent->family, s->from, parent->job) : NULL;
 	if (m == NULL)
 		return -E_AGAIN;
 	result = child_form(agent, m, parent->is_part ? agent->part.proc : parent->proc);
@@ -325,7 +330,7 @@ serve_part(struct asked *s, struct process_reply *r)
 		result = ranks_place(agent, &job);
 	if (result <= 0)
 		return result;
-	m = has_room(job_of(s)) ? family_add(&agent->family, s->from, job_of(s)) : NULL;
+	m = has_room(s, job_of(s)) ? family_add(&agent->family, s->from, job_of(s)) : NULL;
 	if (m == NULL) {
 		ranks_forget();
 		return -E_AGAIN;

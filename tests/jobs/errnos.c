@@ -274,6 +274,7 @@ static const struct row rows[] = {
 	{CALL(times), {WRITTEN}, {BUFFER}},
 	{CALL(getrusage), {FIXED, WRITTEN}, {0, BUFFER}},
 	{CALL(prlimit64), {FIXED, FIXED, READ, WRITTEN}, {0, 7, 0, BUFFER}},
+	{CALL(prlimit64), {PID, WHICH, READ, FIXED}, {0, 4, (long)times, 0}},
 	{CALL(futex), {READ, FIXED, FIXED}, {BUFFER, 1, 0}},
 	{CALL(futex), {FIXED, FIXED, FIXED, READ}, {BUFFER, 0, 0, (long)times}},
 	{CALL(execve), {READ, FIXED, FIXED}, {(long)"nothing", 0, 0}},

@@ -10,8 +10,23 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "unaware.h"
+
+/* There are two then: the child can have none, nor a higher limit. */
+static int
+has_a_child(void)
+{
+	struct rlimit more = {3, 3};
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(fork() == -1 && errno == EAGAIN && setrlimit(RLIMIT_NPROC, &more) == -1 &&
+			errno == EPERM ? 7 : 8);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 7;
+}
 
 static void
 limits(void)
@@ -23,7 +38,17 @@ limits(void)
 	expect(getrlimit(RLIMIT_STACK, &r), 0, "getrlimit of the stack");
 	expect(r.rlim_cur >= 16384 && r.rlim_cur % 4096 == 0, 1, "bytes of the stack");
 	expect(getrlimit(RLIMIT_CPU, &r) == 0 && r.rlim_cur == RLIM_INFINITY, 1, "no limit");
-	expect(setrlimit(RLIMIT_CPU, &r) == -1 && errno == EPERM, 1, "setrlimit");
+	expect(setrlimit(RLIMIT_CPU, &r), 0, "setrlimit");
+	r = (struct rlimit){100, 300};
+	expect(setrlimit(RLIMIT_NOFILE, &r) == -1 && errno == EPERM, 1, "more than there are");
+	r = (struct rlimit){1, 2};
+	expect(setrlimit(RLIMIT_NPROC, &r), 0, "one process");
+	expect(fork() == -1 && errno == EAGAIN, 1, "fork of one more");
+	r = (struct rlimit){2, 2};
+	expect(setrlimit(RLIMIT_NPROC, &r), 0, "two processes");
+	expect(has_a_child(), 1, "one more, which has none");
+	r = (struct rlimit){2, 3};
+	expect(setrlimit(RLIMIT_NPROC, &r) == -1 && errno == EPERM, 1, "more than the most");
 	expect(getrlimit(99, &r) == -1 && errno == EINVAL, 1, "a limit that is none");
 	expect(prlimit(999999, RLIMIT_CPU, NULL, &r) == -1 && errno == ESRCH, 1, "of another");
 }

@@ -240,7 +240,7 @@ call_dup3(const struct handler_event *c)
 {
 	if (arg(c, 0) == arg(c, 1) || (arg(c, 2) & ~(unsigned long)LINUX_O_CLOEXEC) != 0)
 		return -E_INVAL;
-	return arg(c, 1) >= FD_LIMIT ? -E_BADF :
+	return (long)arg(c, 1) < 0 || (long)arg(c, 1) >= files_limit(c) ? -E_BADF :
 		duplicate_flagged(c, (long)arg(c, 1), 0, (arg(c, 2) & LINUX_O_CLOEXEC) != 0);
 }
 
@@ -253,7 +253,7 @@ call_fcntl(const struct handler_event *c)
 		return -E_BADF;
 	switch (arg(c, 1)) {
 	case F_DUPFD:
-	case F_DUPFD_CLOEXEC: return arg(c, 2) >= FD_LIMIT ? -E_INVAL :
+	case F_DUPFD_CLOEXEC: return arg(c, 2) >= (unsigned long)files_limit(c) ? -E_INVAL :
 		duplicate_flagged(c, -1, arg(c, 2), arg(c, 1) == F_DUPFD_CLOEXEC);
 	case F_GETFD: return files_is_cloexec(c, arg(c, 0)) ? FD_CLOEXEC : 0;
 	case F_SETFD:

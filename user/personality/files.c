@@ -5,6 +5,7 @@
 #include <abi/startup.h>
 #include <base/str.h>
 #include <user/personality/files.h>
+#include <user/personality/limits.h>
 
 struct slot {
 	int16_t rank;
@@ -139,18 +140,28 @@ put_slot(int rank, unsigned long fd, struct opened *o)
 	return false;
 }
 
+long
+files_limit(const struct handler_event *c)
+{
+	uint64_t limit = limits_now(c, RLIMIT_NOFILE);
+
+	return limit < FD_LIMIT ? (long)limit : FD_LIMIT;
+}
+
 int
 files_attach(const struct handler_event *c, struct opened *o, long *fd, unsigned long low)
 {
 	int rank = rank_of(c);
 
-	if (*fd >= FD_LIMIT || low >= FD_LIMIT)
+	long limit = files_limit(c);
+
+	if (*fd >= limit)
 		return -E_BADF;
 	if (*fd < 0) {
 		*fd = (long)low;
-		while (*fd < FD_LIMIT && !is_free(rank, (unsigned long)*fd))
+		while (*fd < limit && !is_free(rank, (unsigned long)*fd))
 			++*fd;
-		if (*fd == FD_LIMIT)
+		if (*fd >= limit)
 			return -E_MFILE;
 	}
 	return put_slot(rank, (unsigned long)*fd, o) ? 0 : -E_MFILE;

@@ -64,6 +64,9 @@ void files_unlock(void);
  */
 struct opened *files_find(const struct handler_event *c, unsigned long fd, struct opened *stream);
 
+/* Descriptors are below this. */
+long files_limit(const struct handler_event *c);
+
 /*
  * A descriptor for something that is open already; -1 as *fd: the lowest that is free from `low`
  * on. 0 or -E_MFILE, -E_NOMEM, -E_BADF.

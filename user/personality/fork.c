@@ -242,13 +242,13 @@ kept_signals(void)
 
 /* What other threads map meanwhile the child has not. */
 static long
-make_child(struct making *m)
+make_child(struct making *m, const struct handler_event *c)
 {
 	long result = memory_hold();
 
 	if (result < 0)
 		return result;
-	result = process_fork(m->server, kept_signals(), &m->proc);
+	result = process_fork(m->server, kept_signals(), limits_processes(c), &m->proc);
 	if (result > 0) {
 		m->pid = (int)result;
 		((struct personality_info *)childs(m, &personality_info))->pid = m->pid;
@@ -309,7 +309,7 @@ make_all(struct making *m, const struct handler_event *c)
 		result = inherit_offer(c, &m->birth->inherit, INHERIT_ALL);
 	if (result < 0)
 		return result;
-	result = make_child(m);
+	result = make_child(m, c);
 	if (result >= 0)
 		result = start_child(m, c);
 	if (result < 0)
@@ -385,6 +385,8 @@ fork_begin(const struct handler_event *c)
 		process_ready();
 	if (kept_signals() != 0)
 		signals_want(c, kept_signals());
+	if ((kept.limits_changed & 1u << RLIMIT_CPU) != 0)
+		signal_time_limit(c);
 	for (;;)
 		kcontext_set(&birth.context);
 }

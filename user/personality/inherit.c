@@ -69,6 +69,7 @@ inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how
 	b->umask_changed = __atomic_load_n(&kept.umask_changed, __ATOMIC_RELAXED);
 	result = list_descriptors(c, b, handles, how == INHERIT_ALL);
 	put_cwd(c, b);
+	limits_put(b);
 	if (result == 0 && b->offered > 0)
 		result = files_offer(handles, b->offered, how == INHERIT_KEPT, &b->token);
 	files_unlock();
@@ -150,6 +151,7 @@ inherit_claim(const struct handler_event *c, const struct inherit *b)
 	if (b->cwd_bytes > 0 && str_len_max(inherit_cwd(b), b->cwd_bytes) < b->cwd_bytes)
 		cwd_begin_all(c, inherit_cwd(b));
 	usage_take(b);
+	limits_take(c, b);
 	if (b->offered > 0)
 		count = files_claim(b->token, claimed, INHERIT_ENTRIES);
 	attach_all(c, b, claimed, count > 0 ? (uint32_t)count : 0);

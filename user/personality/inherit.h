@@ -8,6 +8,7 @@
 #define USER_PERSONALITY_INHERIT_H
 
 #include <user/personality/files.h>
+#include <user/personality/limits.h>
 
 #define INHERIT_ENTRIES 112
 #define INHERIT_MAGIC 0x52484e49u
@@ -30,8 +31,9 @@ struct inherit {
 	uint32_t umask_changed;		/* as in struct kept */
 	uint32_t stops;			/* as in struct personality_info */
 	uint32_t used, used_children;	/* usage.h */
+	uint32_t limits_changed;	/* limits.h; these are behind the working directory */
 	struct inherit_entry entry[INHERIT_ENTRIES];
-	char room[FILE_PATH_MAX];
+	char room[FILE_PATH_MAX + LIMITS * sizeof(struct limit)];
 };
 
 /* Where the working directory lies. */
@@ -46,7 +48,7 @@ static inline uint32_t
 inherit_bytes(const struct inherit *b)
 {
 	return (uint32_t)(offsetof(struct inherit, entry) + b->entries * sizeof(b->entry[0])) +
-		b->cwd_bytes;
+		b->cwd_bytes + limits_bytes(b->limits_changed);
 }
 
 enum inherit_how {

@@ -142,6 +142,8 @@ mapped_mmap(const struct handler_event *c)
 	result = check_file(c, o);
 	if (result != 0)
 		return result;
+	if (!memory_is_allowed(c, arg(c, 1)))
+		return -E_NOMEM;
 	if (m.prot == 0)
 		m.prot = PAGE_READ;
 	m.may_write = (o->flags & OPENED_WRITE) != 0;

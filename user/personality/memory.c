@@ -7,6 +7,7 @@
 #include <abi/layout.h>
 #include <abi/startup.h>
 #include <base/str.h>
+#include <user/personality/limits.h>
 #include <user/personality/lock.h>
 #include <user/personality/personality.h>
 
@@ -129,6 +130,25 @@ memory_futex(unsigned long addr)
 	return is_shared ? addr | FUTEX_SHARED : addr;
 }
 
+/* With the lock. */
+static bool
+is_allowed(const struct handler_event *c, unsigned long bytes)
+{
+	return (kept.limits_changed & (1u << RLIMIT_AS | 1u << RLIMIT_DATA)) == 0 || !is_noted() ||
+		limits_allow(c, bytes);
+}
+
+bool
+memory_is_allowed(const struct handler_event *c, unsigned long bytes)
+{
+	bool result;
+
+	lock_take(&lock);
+	result = is_allowed(c, bytes);
+	lock_give(&lock);
+	return result;
+}
+
 /* --- the calls --- */
 
 /* Memory that processes share is there from the start: all of them are to find the same. */
@@ -142,6 +162,10 @@ memory_mmap(const struct handler_event *c)
 	if ((arg(c, 3) & MAP_FIXED) != 0 || !is_sane(0, arg(c, 1)))
 		return -E_INVAL;
 	lock_take(&lock);
+	if (!is_allowed(c, arg(c, 1))) {
+		lock_give(&lock);
+		return -E_NOMEM;
+	}
 	result = kmem_alloc(SELF, arg(c, 1), memory_prot(arg(c, 2)) | (is_shared ? PAGE_READ : 0),
 		&addr);
 	if (result >= 0)
@@ -261,6 +285,10 @@ memory_mremap(const struct handler_event *c)
 	if (!is_sane(arg(c, 0), arg(c, 1)) || !is_sane(0, arg(c, 2)))
 		return -E_INVAL;
 	lock_take(&lock);
+	if (wanted > bytes && !is_allowed(c, wanted - bytes)) {
+		lock_give(&lock);
+		return -E_NOMEM;
+	}
 	result = resize(arg(c, 0), bytes, wanted, (arg(c, 3) & MREMAP_MAYMOVE) != 0);
 	lock_give(&lock);
 	return result;

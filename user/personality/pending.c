@@ -4,6 +4,7 @@
  */
 #include <base/str.h>
 #include <servers/proc/client.h>
+#include <user/personality/limits.h>
 #include <user/personality/lock.h>
 #include <user/personality/signal.h>
 #include <user/personality/process.h>
@@ -30,6 +31,7 @@ static struct {
 	uint32_t continued;		/* how often SIGCONT came */
 	struct signal_note note[NOTES];	/* of the first signals; the others come from nobody */
 	uint64_t alarm, period;		/* of SIGALRM, 0: none */
+	uint64_t limit;			/* when to look how long it has run; 0: never */
 } signals;
 
 /* --- one is pending --- */
@@ -195,6 +197,37 @@ channel_needs_look(void)
 		__atomic_load_n(signals.channel.in.sleeps, __ATOMIC_RELAXED) == 0);
 }
 
+/* The kernel has one alarm. */
+static void
+set_alarm(void)
+{
+	struct alarm_times times = {.first = FOREVER};
+
+	if (signals.alarm != 0)
+		times = (struct alarm_times){signals.alarm, signals.period > 0 &&
+			signals.period < ALARM_PERIOD_MIN ? ALARM_PERIOD_MIN : signals.period};
+	if (signals.limit != 0 && signals.limit < times.first)
+		times = (struct alarm_times){.first = signals.limit};
+	kalarm_set(PERSONALITY_SIGNAL_BIT, &times);
+}
+
+static void
+look_at_limit(const struct handler_event *c, uint64_t now)
+{
+	const struct signal_note note = {.code = SI_KERNEL};
+	int sig;
+	uint64_t left = limits_time_left(c, &sig);
+
+	signals.limit = left == FOREVER ? 0 : now + left;
+	set_alarm();
+	if (sig == SIGKILL) {
+		lock_give(&signals.lock);
+		signal_end(c, sig);
+	}
+	if (sig != 0)
+		signal_pend(c, sig, &note);
+}
+
 static void
 look_at_timer(const struct handler_event *c)
 {
@@ -202,22 +235,26 @@ look_at_timer(const struct handler_event *c)
 	uint64_t now = 0;
 
 	kclock(&now);
-	if (now < signals.alarm)
+	if (signals.limit != 0 && now >= signals.limit)
+		look_at_limit(c, now);
+	if (signals.alarm == 0 || now < signals.alarm)
 		return;
 	signals.alarm = signals.period == 0 ? 0 : now + signals.period -
 		(now - signals.alarm) % signals.period;
+	if (signals.limit != 0)
+		set_alarm();
 	signal_pend(c, SIGALRM, &note);
 }
 
 static void
 look(const struct handler_event *c)
 {
-	if (signals.alarm == 0 && !channel_needs_look())
+	if (signals.alarm == 0 && signals.limit == 0 && !channel_needs_look())
 		return;
 	lock_take(&signals.lock);
 	if (signals.is_open)
 		look_at_channel(c);
-	if (signals.alarm != 0)
+	if (signals.alarm != 0 || signals.limit != 0)
 		look_at_timer(c);
 	lock_give(&signals.lock);
 }
@@ -360,7 +397,6 @@ signal_timer_set(const struct handler_event *c)
 {
 	static const uint64_t none[4];
 	const uint64_t *span = arg(c, 1) != 0 ? (const uint64_t *)arg(c, 1) : none;
-	struct alarm_times times = {.first = FOREVER};
 	uint64_t now = 0, first, period;
 
 	if (arg(c, 0) != ITIMER_REAL || !is_time(span) || !is_time(span + 2))
@@ -374,10 +410,20 @@ signal_timer_set(const struct handler_event *c)
 		timer_tell((uint64_t *)arg(c, 2));
 	signals.alarm = first == 0 ? 0 : now + first;
 	signals.period = first == 0 ? 0 : period;
-	if (first != 0)
-		times = (struct alarm_times){now + first, period > 0 && period < ALARM_PERIOD_MIN ?
-			ALARM_PERIOD_MIN : period};
-	kalarm_set(PERSONALITY_SIGNAL_BIT, &times);
+	set_alarm();
 	lock_give(&signals.lock);
 	return 0;
+}
+
+/* The thread that says so is the one that is told. */
+void
+signal_time_limit(const struct handler_event *c)
+{
+	uint64_t now = 0;
+
+	signals_want(c, 0);
+	kclock(&now);
+	lock_take(&signals.lock);
+	look_at_limit(c, now);
+	lock_give(&signals.lock);
 }

@@ -191,11 +191,20 @@ struct signal_action {
 	uint32_t reserved;
 };
 
+#define LIMITS 16
+
+/* As Linux's rlimit. */
+struct limit {
+	uint64_t now, most;
+};
+
 /* What a child of fork has as its parent had it; all else here begins anew with it. */
 struct kept {
 	struct signal_action action[64];
 	uint32_t takes_faults;		/* there were handlers for some */
 	uint32_t umask_changed;		/* bits of the mask that are not as at first */
+	uint32_t limits_changed;	/* bits: which limits have been set (limits.h) */
+	struct limit limit[LIMITS];
 	struct space space;		/* used if the process has one rank */
 };
 
@@ -231,6 +240,9 @@ long memory_msync(const struct handler_event *c);
 
 /* The kernel's protection for Linux's; 0 stays 0, everything else can be read. */
 int memory_prot(unsigned long prot);
+
+/* Do the process's limits allow so many bytes more? */
+bool memory_is_allowed(const struct handler_event *c, unsigned long bytes);
 
 /* This has been mapped: a child gets it, the same frames or copies. */
 void memory_note(unsigned long addr, unsigned long bytes, bool is_shared);

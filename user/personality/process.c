@@ -270,7 +270,7 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 {
 	struct process_spawn what = {.path = (const char *)arg(c, 0), .inherit = b,
 		.args = (char *const *)arg(c, 1), .envs = (char *const *)arg(c, 2),
-		.flags = flags};
+		.flags = flags, .most = limits_processes(c)};
 	char path[FILE_PATH_MAX];
 	struct channel *ch;
 	int line;
@@ -290,7 +290,7 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 	if ((flags & PROCESS_REPLACE) != 0)
 		usage_put(b);
 	if (b->entries > 0 || b->cwd_bytes > 0 || b->umask_changed != 0 || what.told != 0 ||
-		b->used != 0 || b->used_children != 0) {
+		b->used != 0 || b->used_children != 0 || b->limits_changed != 0) {
 		what.inherit_bytes = inherit_bytes(b);
 		what.flags |= PROCESS_AWAIT;
 	}

@@ -6,6 +6,7 @@
 #include <abi/startup.h>
 #include <base/str.h>
 #include <user/personality/files.h>
+#include <user/personality/limits.h>
 #include <user/personality/process.h>
 #include <user/personality/reach.h>
 #include <user/personality/usage.h>
@@ -13,10 +14,6 @@
 #define NS_PER_S 1000000000ull
 #define UMASK_FIRST 022
 #define MODE_BITS 0777
-#define RLIMIT_STACK 3
-#define RLIMIT_NOFILE 7
-#define RLIMITS 16
-#define RLIM_INFINITY UINT64_MAX
 #define CPU_BITS 64		/* of one word of a set of processors */
 
 /* of asm-generic */
@@ -42,39 +39,6 @@ self_umask(const struct handler_event *c)
 	uint32_t now = ((uint32_t)arg(c, 0) & MODE_BITS) ^ UMASK_FIRST;
 
 	return (long)__atomic_exchange_n(&kept.umask_changed, now, __ATOMIC_RELAXED) ^ UMASK_FIRST;
-}
-
-static uint64_t
-stack_bytes(const struct handler_event *c)
-{
-	const struct job_control *j = (const struct job_control *)personality_info.control;
-	int rank = thread_record(c)->rank;
-
-	if (j == NULL || rank < 0)
-		return RLIM_INFINITY;
-	return j->rank[rank].stack_limit - j->rank[rank].stack_first;
-}
-
-/* Limits can be read, of the own process; they are what they are. */
-static long
-self_prlimit(const struct handler_event *c)
-{
-	unsigned long which = arg(c, 1);
-	uint64_t *old = (uint64_t *)arg(c, 3), limit = RLIM_INFINITY;
-
-	if (arg(c, 0) != 0 && (long)arg(c, 0) != personality_info.pid)
-		return -E_SRCH;
-	if (which >= RLIMITS)
-		return -E_INVAL;
-	if (arg(c, 2) != 0)
-		return -E_PERM;
-	if (which == RLIMIT_NOFILE)
-		limit = FD_LIMIT;
-	if (which == RLIMIT_STACK)
-		limit = stack_bytes(c);
-	if (old != NULL)
-		old[0] = old[1] = limit;
-	return 0;
 }
 
 /* The cores of the cluster but its first, on which the kernel serves calls; bytes of the set. */
@@ -139,7 +103,7 @@ self_call(const struct handler_event *c, unsigned long nr)
 {
 	switch (nr) {
 	case SYS_umask: return self_umask(c);
-	case SYS_prlimit64: return self_prlimit(c);
+	case SYS_prlimit64: return limits_call(c);
 	case SYS_sched_getaffinity: return self_affinity(c);
 	case SYS_times: return usage_times(c);
 	case SYS_getrusage: return usage_call(c);

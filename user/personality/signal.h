@@ -33,6 +33,7 @@
 #define SIGTTIN 21
 #define SIGTTOU 22
 #define SIGURG 23
+#define SIGXCPU 24
 #define SIGWINCH 28
 
 #define SIG_DFL 0
@@ -100,6 +101,9 @@ uint32_t *signals_children(void);
 
 long signal_timer_set(const struct handler_event *c);
 long signal_timer_get(const struct handler_event *c);
+
+/* The limit of the time that the process runs has changed, or this program begins with one. */
+void signal_time_limit(const struct handler_event *c);
 
 /* --- what is done about them: signal.c --- */
 
