@@ -4,6 +4,7 @@
  * its entry's and the life of that.
  */
 #include <abi/errors.h>
+#include <servers/file/locks.h>
 #include <servers/file/share.h>
 
 #define HANDLE_BITS 10
@@ -102,14 +103,17 @@ handle_close(struct tree *t, struct handle *h)
 	h->is_open = false;
 	t->handles--;
 	t->handles_of[h->owner]--;
-	if (--d->handles == 0)
-		description_close(t, d);
+	if (--d->handles > 0)
+		return;
+	locks_end(t, d);
+	description_close(t, d);
 }
 
 void
 file_forget(struct tree *t, uint32_t client)
 {
 	share_forget(t, client);
+	locks_forget(t, client);
 	offers_forget(t, client);
 	pipes_forget(t, client);
 	queues_forget(t, client);

@@ -48,7 +48,9 @@
 #define FILE_EXDEV 18
 #define FILE_EFBIG 27
 #define FILE_ESPIPE 29
+#define FILE_EDEADLK 35
 #define FILE_ENAMETOOLONG 36
+#define FILE_ENOLCK 37
 #define FILE_ENOTEMPTY 39
 #define FILE_ENXIO 6
 #define FILE_ENOTSOCK 88
@@ -174,6 +176,13 @@ enum file_op {
 	 * pipe or FILE_REST, has left
 	 */
 	FILE_REST = 24,
+	/*
+	 * handle, arg: FILE_LOCK_*, struct file_range -> nothing; of TEST: the lock that is in the
+	 * way, or of kind NONE. A range is the client's and goes when it closes a handle of the
+	 * file, WHOLE the description's. AGAIN; LATER: when the client is told it may ask again,
+	 * and is to FORGET else; DEADLK, NOLCK
+	 */
+	FILE_LOCK = 43,
 	FILE_SYNC = 27,		/* handle: what is in the file outlives the machine */
 	/* path: that of the link, zero byte, what it says, zero byte; PERM: memory has no links */
 	FILE_SYMLINK = 28,
@@ -283,6 +292,22 @@ struct file_status {
 	uint32_t links;
 	uint32_t device;		/* 0: memory; a share's number, from 1 */
 	uint32_t reserved;
+};
+
+#define FILE_LOCK_NONE 0
+#define FILE_LOCK_SHARED 1
+#define FILE_LOCK_EXCLUSIVE 2
+#define FILE_LOCK_KIND 3
+#define FILE_LOCK_WAITS 4
+#define FILE_LOCK_TEST 8
+#define FILE_LOCK_WHOLE 16
+#define FILE_LOCK_FORGET 32
+
+/* Bytes [first, end) of a file. */
+struct file_range {
+	uint64_t first, end;
+	int32_t pid;			/* whose lock it is, as that says */
+	uint32_t kind;
 };
 
 enum file_socket { FILE_STREAM = 1, FILE_DATAGRAM = 2, FILE_PACKETS = 5 };

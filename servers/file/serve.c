@@ -4,6 +4,7 @@
  */
 #include <abi/errors.h>
 #include <base/str.h>
+#include <servers/file/locks.h>
 #include <servers/file/share.h>
 #include <servers/file/serving.h>
 
@@ -420,7 +421,7 @@ static bool
 needs_host(const struct file_request *r)
 {
 	return r->op != FILE_CLOSE && r->op != FILE_SHARE && r->op != FILE_POLL &&
-		r->op != FILE_WHERE && r->op != FILE_SET_FLAGS &&
+		r->op != FILE_WHERE && r->op != FILE_LOCK && r->op != FILE_SET_FLAGS &&
 		(r->op != FILE_SEEK || r->arg == FILE_FROM_END);
 }
 
@@ -436,7 +437,9 @@ serve_handle(struct serving *s)
 	if (d->is_host && needs_host(s->r))
 		return share_serve_open(s, d);
 	switch (s->r->op) {
+	case FILE_LOCK: return lock_serve(s, d);
 	case FILE_CLOSE:
+		locks_close(s->t, s->client, d);
 		if (d->is_pipe && s->t->pipe[d->object].type == PIPE_QUEUE)
 			queue_notify(s->t, s->client, &s->t->pipe[d->object], QUEUE_NOT_ANY_MORE,
 				0);
@@ -598,6 +601,7 @@ serve(struct serving *s)
 	case FILE_QUEUE_NOTIFY:
 	case FILE_POLL:
 	case FILE_SYNC:
+	case FILE_LOCK:
 	case FILE_SET_FLAGS: return serve_handle(s);
 	case FILE_PIPE: return serve_new_pipe(s);
 	case FILE_INPUT: return input_open(s->t, s->client, &s->reply->handle);

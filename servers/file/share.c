@@ -432,6 +432,12 @@ share_close(struct tree *t, const struct description *d)
 	fid_release(t, t->share[d->object / SHARE_FIDS], d->object % SHARE_FIDS);
 }
 
+uint64_t
+share_file(const struct tree *t, const struct description *d)
+{
+	return t->share[d->object / SHARE_FIDS]->fid[d->object % SHARE_FIDS].file;
+}
+
 enum file_kind
 share_kind(const struct tree *t, const struct description *d)
 {

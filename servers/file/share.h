@@ -98,6 +98,7 @@ void share_forget(struct tree *t, uint32_t client);
 
 /* A description has no handle any more. And what it is of. */
 void share_close(struct tree *t, const struct description *d);
+uint64_t share_file(const struct tree *t, const struct description *d);
 enum file_kind share_kind(const struct tree *t, const struct description *d);
 
 /* The path of an open directory of a share, to FILE_PATH_MAX bytes. Its bytes, or an error. */

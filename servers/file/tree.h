@@ -179,6 +179,20 @@ _Static_assert(sizeof(struct endpoint[TABLE_ENDPOINTS]) <= BLOCK_DATA && PIPES_M
 	TABLE_ENDPOINTS == 0, "a table of endpoints");
 _Static_assert(sizeof(struct node[TABLE_NODES]) <= BLOCK_DATA, "a table of nodes");
 
+#define LOCKS_MAX 192
+#define LOCK_WAITS 64
+
+struct file_lock {
+	uint64_t first, end;
+	uint64_t file;
+	int32_t pid;
+	uint16_t owner;			/* client; is_whole: description */
+	uint8_t share;			/* its number, from 1; 0: none */
+	bool is_used : 1;
+	bool is_whole : 1;
+	bool is_exclusive : 1;
+};
+
 struct tree {
 	struct node first[TABLE_NODES];	/* 0: the root */
 	/* tables of nodes: the first one, others in blocks, which they keep */
@@ -209,6 +223,10 @@ struct tree {
 	struct share *share[SHARES_MAX];
 	uint32_t shares;
 	struct operation *operation[CLIENTS_MAX];	/* for which a host is asked; NULL: none */
+	uint32_t locks;			/* places of them that have been used */
+	struct file_lock lock[LOCKS_MAX];
+	struct file_lock wanted[LOCK_WAITS];	/* that clients wait for */
+	uint8_t lock_wait[CLIENTS_MAX];	/* which of them, from 1; 0: none */
 };
 
 static inline struct node *

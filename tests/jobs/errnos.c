@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <mqueue.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -77,6 +78,7 @@ static const struct sockaddr_un there = {AF_UNIX, "folder"}, nowhere = {AF_UNIX,
 static struct iovec one_piece = {buffer, 10};
 static struct msghdr message = {.msg_iov = &one_piece, .msg_iovlen = 1};
 static socklen_t room = 100;
+static struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 struct row {
 	const char *name;
@@ -95,6 +97,11 @@ static const struct row rows[] = {
 	{CALL(dup3), {DESCRIPTOR, FIXED, FLAGS}, {A_FILE, 90, 0}},
 	{CALL(fcntl), {DESCRIPTOR, WHICH}, {A_FILE, F_GETFD}},
 	{CALL(fcntl), {DESCRIPTOR, FIXED, OFFSET}, {A_FILE, F_DUPFD, 91}},
+	{CALL(fcntl), {DESCRIPTOR, FIXED, READ}, {A_FILE, F_SETLK, (long)&lock}},
+	{CALL(fcntl), {FIXED, FIXED, READ}, {A_FILE, F_SETLKW, (long)&lock}},
+	{CALL(fcntl), {DESCRIPTOR, FIXED, READ}, {A_FILE, F_GETLK, (long)&lock}},
+	{CALL(flock), {DESCRIPTOR, FIXED}, {A_FILE, LOCK_UN}},
+	{CALL(flock), {FIXED, FIXED}, {A_FILE, 0}},
 	{CALL(ioctl), {DESCRIPTOR, WHICH}, {A_FILE, 0x5413, BUFFER}},
 	{CALL(mkdirat), {DESCRIPTOR, PATH, MODE}, {A_FOLDER, NAME, 0755}},
 	{CALL(unlinkat), {DESCRIPTOR, PATH, FLAGS}, {A_FOLDER, (long)"nothing", 0}},

@@ -158,6 +158,7 @@ def programs(port):
         yield "message_queues_as_on_linux", lambda: says_what_linux_says("queues")
         yield "process_groups_as_on_linux", lambda: says_what_linux_says("pgroups")
         yield "processor_time_as_on_linux", lambda: says_what_linux_says("times")
+        yield "locks_of_files_as_on_linux", lambda: says_what_linux_says("filelocks")
         yield "limits_as_on_linux", lambda: says_what_linux_says("limits")
         yield "signals_as_on_linux", lambda: says_what_linux_says("signals")
         yield "who_is_killed_at_any_time_leaves_nothing", lambda: says_what_linux_says("killed")

@@ -27,6 +27,9 @@
 #define F_SETFD 2
 #define FD_CLOEXEC 1
 #define F_SETFL 4
+#define F_GETLK 5
+#define F_SETLK 6
+#define F_SETLKW 7
 #define F_GETFL 3
 #define F_DUPFD_CLOEXEC 1030
 
@@ -261,6 +264,9 @@ call_fcntl(const struct handler_event *c)
 		return 0;
 	case F_GETFL: return flags_of(o, 0, 0);
 	case F_SETFL: return set_flags(o, arg(c, 2));
+	case F_GETLK:
+	case F_SETLK:
+	case F_SETLKW: return lock_fcntl(c, o);
 	default: return -E_INVAL;
 	}
 }
@@ -424,6 +430,7 @@ call_descriptor(const struct handler_event *c, unsigned long nr)
 	case SYS_dup3: return call_dup3(c);
 	case SYS_pipe2: return pipe_create(c);
 	case SYS_fcntl: return call_fcntl(c);
+	case SYS_flock: return lock_flock(c, o);
 	case SYS_ioctl: return o == NULL ? -E_BADF : terminal_ioctl(c, o);
 	case SYS_mmap: return mapped_mmap(c);
 	case SYS_fsync:

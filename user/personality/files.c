@@ -296,6 +296,8 @@ files_detach(const struct handler_event *c, unsigned long fd)
 		return -E_BADF;
 	if (fd < FD_FIRST)
 		return close_standard(rank, fd);
+	if (rank >= 0)
+		locks_close(opened_of(s));
 	give_up(s);
 	return 0;
 }

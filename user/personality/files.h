@@ -197,6 +197,14 @@ int file_put_path(const struct handler_event *c, struct file_named *q, size_t at
 /* mmap of a file, with the lock held. */
 long mapped_mmap(const struct handler_event *c);
 
+/*
+ * With the lock held: fcntl's locks, flock (`o`: NULL: there is none), and that a descriptor that
+ * is closed gives up what the process has locked of its file.
+ */
+long lock_fcntl(const struct handler_event *c, const struct opened *o);
+long lock_flock(const struct handler_event *c, const struct opened *o);
+void locks_close(const struct opened *o);
+
 /* The calls about status, times and modes, with the lock held. */
 long file_status_call(const struct handler_event *c, unsigned long nr);
 

@@ -140,6 +140,7 @@ serve_others(const struct handler_event *c, unsigned long nr)
 	case SYS_dup3:
 	case SYS_fcntl:
 	case SYS_ioctl:
+	case SYS_flock:
 	case SYS_mkdirat:
 	case SYS_unlinkat:
 	case SYS_linkat:

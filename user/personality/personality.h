@@ -25,6 +25,7 @@ enum linux_call {
 	SYS_dup3 = 24,
 	SYS_fcntl = 25,
 	SYS_ioctl = 29,
+	SYS_flock = 32,
 	SYS_mkdirat = 34,
 	SYS_unlinkat = 35,
 	SYS_symlinkat = 36,
