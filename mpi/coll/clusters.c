@@ -30,20 +30,6 @@ mpi_clusters_inside(struct sched *s)
 	mpi_locality_among(v, s);
 }
 
-void
-mpi_clusters_between(struct sched *s)
-{
-	const struct locality *v = s->c->locality;
-
-	mpi_sched_among(s, v->leaders, v->clusters, v->rank == 0 ? v->cluster : -1);
-}
-
-int
-mpi_clusters_number(const struct sched *s, int root)
-{
-	return mpi_locality_cluster(s->self, s->c, root);
-}
-
 int
 mpi_clusters_leader(const struct sched *s, int root)
 {
@@ -53,7 +39,7 @@ mpi_clusters_leader(const struct sched *s, int root)
 }
 
 void
-mpi_clusters_between_with(struct sched *s, int root)
+mpi_clusters_between(struct sched *s, int root)
 {
 	const struct locality *v = s->c->locality;
 	int *map = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*map));
@@ -61,7 +47,7 @@ mpi_clusters_between_with(struct sched *s, int root)
 	if (map == NULL)
 		return;
 	memcpy(map, v->leaders, (size_t)v->clusters * sizeof(*map));
-	map[mpi_clusters_number(s, root)] = root;
+	map[mpi_locality_cluster(s->self, s->c, root)] = root;
 	mpi_sched_among(s, map, v->clusters, v->rank == mpi_clusters_leader(s, root) ? v->cluster :
 		-1);
 }
@@ -170,4 +156,17 @@ mpi_clusters_part(struct sched *s, enum coll_kind kind, const struct work *w, bo
 	else if (s->rank >= 0 && kind == COLL_REDUCE)
 		mpi_sched_copy(s, w->out, w->in);
 	mpi_sched_round(s);
+}
+
+void
+mpi_clusters_tier(struct sched *s, enum coll_kind kind, struct work w, bool near)
+{
+	int root = w.root;
+
+	w.root = near ? mpi_clusters_leader(s, root) : mpi_locality_cluster(s->self, s->c, root);
+	if (near)
+		mpi_clusters_inside(s);
+	else
+		mpi_clusters_between(s, root);
+	mpi_clusters_part(s, kind, &w, near);
 }

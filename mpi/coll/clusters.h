@@ -17,18 +17,14 @@ bool mpi_clusters_fit(const struct sched *s, const struct work *w);
 bool mpi_clusters_fit_in_order(const struct sched *s, const struct work *w);
 bool mpi_clusters_fit_in_runs(const struct sched *s, const struct work *w);
 
-/* From now on: those of the own cluster; those that speak for the clusters. */
-void mpi_clusters_inside(struct sched *s);
-void mpi_clusters_between(struct sched *s);
-
-/* The same where `root` speaks for its cluster. */
-void mpi_clusters_between_with(struct sched *s, int root);
-
 /*
- * Number of the root's cluster, and the position in the own cluster of the rank that then speaks
- * for it.
+ * From now on: those of the own cluster; those that speak for the clusters, of which `root` is one
+ * and the others are the first of theirs.
  */
-int mpi_clusters_number(const struct sched *s, int root);
+void mpi_clusters_inside(struct sched *s);
+void mpi_clusters_between(struct sched *s, int root);
+
+/* Position in the own cluster of the rank that speaks for it. */
 int mpi_clusters_leader(const struct sched *s, int root);
 
 /*
@@ -63,9 +59,12 @@ int mpi_clusters_inside_run(struct sched *s);
 void mpi_clusters_between_runs(struct sched *s);
 
 /*
- * A part that the tiers are made of, in a round of its own: written by the algorithm of choice
- * among those who take part now, all in one cluster or each in its own.
+ * A part that the tiers are made of, in a round of its own, written by the algorithm of choice:
+ * among those who take part now, all in one cluster or each in its own; and inside the own cluster,
+ * or between those that speak for clusters, where w->root is a rank of the communicator and, if it
+ * is in another cluster, the one that speaks for this one is meant.
  */
 void mpi_clusters_part(struct sched *s, enum coll_kind kind, const struct work *w, bool near);
+void mpi_clusters_tier(struct sched *s, enum coll_kind kind, struct work w, bool near);
 
 #endif

@@ -254,10 +254,9 @@ allgather_clusters_write(struct sched *s, const struct work *w)
 		return;
 	mpi_clusters_inside(s);
 	allgather_clusters_collect(s, &b);
-	mpi_clusters_between(s);
+	mpi_clusters_between(s, 0);
 	pass_around(s, &b);
-	mpi_clusters_inside(s);
-	mpi_clusters_part(s, COLL_BCAST, &(struct work){.out = b.whole}, true);
+	mpi_clusters_tier(s, COLL_BCAST, (struct work){.out = b.whole}, true);
 	travel_unpack(s, &b);
 }
 
@@ -329,7 +328,7 @@ exchange_swap(struct sched *s, const struct exchange *x)
 {
 	int n, me;
 
-	mpi_clusters_between(s);
+	mpi_clusters_between(s, 0);
 	n = s->size;
 	me = s->rank;
 	for (int i = 1; i < n; i++) {

@@ -30,7 +30,7 @@ barrier_clusters(struct sched *s, const struct work *w)
 {
 	mpi_clusters_inside(s);
 	with_first(s, true);
-	mpi_clusters_between(s);
+	mpi_clusters_between(s, 0);
 	if (s->rank >= 0)
 		mpi_algorithm_barrier_dissemination.write(s, w);
 	mpi_clusters_inside(s);
@@ -51,12 +51,8 @@ const struct algorithm mpi_algorithm_barrier_clusters = {.fits = mpi_clusters_fi
 static void
 bcast_clusters(struct sched *s, const struct work *w)
 {
-	mpi_clusters_between_with(s, w->root);
-	mpi_clusters_part(s, COLL_BCAST, &(struct work){.out = w->out,
-		.root = mpi_clusters_number(s, w->root)}, false);
-	mpi_clusters_inside(s);
-	mpi_clusters_part(s, COLL_BCAST, &(struct work){.out = w->out,
-		.root = mpi_clusters_leader(s, w->root)}, true);
+	mpi_clusters_tier(s, COLL_BCAST, *w, false);
+	mpi_clusters_tier(s, COLL_BCAST, *w, true);
 }
 
 const struct algorithm mpi_algorithm_bcast_clusters =
@@ -73,18 +69,14 @@ const struct algorithm mpi_algorithm_bcast_clusters =
 static void
 reduce_clusters(struct sched *s, const struct work *w)
 {
-	int leader = mpi_clusters_leader(s, w->root);
-	struct span sum = w->out;
+	struct work part = *w;
 
 	if (s->rank != w->root)
-		sum = s->c->locality->rank == leader ? mpi_sched_room(s, w->in.count, w->in.type) :
-			w->in;
-	mpi_clusters_inside(s);
-	mpi_clusters_part(s, COLL_REDUCE, &(struct work){.out = sum, .in = w->in, .root = leader},
-		true);
-	mpi_clusters_between_with(s, w->root);
-	mpi_clusters_part(s, COLL_REDUCE, &(struct work){.out = sum, .in = sum,
-		.root = mpi_clusters_number(s, w->root)}, false);
+		part.out = s->c->locality->rank == mpi_clusters_leader(s, w->root)
+			? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
+	mpi_clusters_tier(s, COLL_REDUCE, part, true);
+	part.in = part.out;
+	mpi_clusters_tier(s, COLL_REDUCE, part, false);
 }
 
 const struct algorithm mpi_algorithm_reduce_clusters =
@@ -103,12 +95,11 @@ const struct algorithm mpi_algorithm_reduce_clusters =
 static void
 allreduce_clusters(struct sched *s, const struct work *w)
 {
-	mpi_clusters_inside(s);
-	mpi_clusters_part(s, COLL_REDUCE, &(struct work){.out = w->out, .in = w->in}, true);
-	mpi_clusters_between(s);
-	mpi_clusters_part(s, COLL_ALLREDUCE, &(struct work){.out = w->out, .in = w->out}, false);
-	mpi_clusters_inside(s);
-	mpi_clusters_part(s, COLL_BCAST, &(struct work){.out = w->out}, true);
+	struct work sum = {.out = w->out, .in = w->out};
+
+	mpi_clusters_tier(s, COLL_REDUCE, (struct work){.out = w->out, .in = w->in}, true);
+	mpi_clusters_tier(s, COLL_ALLREDUCE, sum, false);
+	mpi_clusters_tier(s, COLL_BCAST, sum, true);
 }
 
 const struct algorithm mpi_algorithm_allreduce_clusters = {.fits = mpi_clusters_fit_in_order,
@@ -162,8 +153,7 @@ write_first(struct sched *s, struct span sum, const struct work *w)
 		return;
 	sorted = sort(s, sum, w->counts, per_cluster);
 	mine = mpi_sched_room(s, per_cluster[v->cluster], sum.type);
-	mpi_clusters_between(s);
-	mpi_clusters_part(s, COLL_REDUCE_SCATTER, &(struct work){.out = mine, .in = sorted,
+	mpi_clusters_tier(s, COLL_REDUCE_SCATTER, (struct work){.out = mine, .in = sorted,
 		.counts = per_cluster}, false);
 	mpi_clusters_inside(s);
 	for (int i = 0; i < s->size; i++) {
@@ -183,8 +173,7 @@ reduce_scatter_clusters(struct sched *s, const struct work *w)
 	bool first = s->c->locality->rank == 0;
 	struct span sum = first ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
 
-	mpi_clusters_inside(s);
-	mpi_clusters_part(s, COLL_REDUCE, &(struct work){.out = sum, .in = w->in}, true);
+	mpi_clusters_tier(s, COLL_REDUCE, (struct work){.out = sum, .in = w->in}, true);
 	if (first)
 		write_first(s, sum, w);
 	else

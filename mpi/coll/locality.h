@@ -48,11 +48,13 @@ struct shared {
  * in its cluster.
  */
 struct locality {
-	/* NULL: there is none, not even in another cluster */
-	struct coll_segment *segment;
-	bool asked;			/* ranks have tried to make one */
+	/* what calls with flags read comes first */
+	struct coll_segment *segment;	/* NULL: there is none, not even in another cluster */
+	struct board waits;		/* of blocking calls */
 	int rank;			/* own, among those of the cluster */
 	int ranks;
+	size_t round_bytes;		/* of a buffer */
+	bool asked;			/* ranks have tried to make a segment */
 	size_t slot_bytes;
 	size_t result_bytes;
 	unsigned turn;			/* 0 or 1 */
@@ -79,7 +81,6 @@ struct locality {
 	bool consecutive;		/* the members of each cluster follow one another */
 	bool owner;			/* this rank made the segment */
 	void *memory;			/* in which it lies */
-	struct board waits;		/* of blocking calls */
 	struct board started;		/* of non-blocking calls (coll/started.h) */
 	struct over *over;		/* by rank: rounds of these that are over there */
 	/* collectives of `started` that are not over here, in order */
@@ -88,7 +89,6 @@ struct locality {
 	void *spare;			/* memory of one that is over, for the next one */
 	struct shared flags;
 	struct shared buffers;
-	size_t round_bytes;
 	struct locality *next;		/* left, but not by all */
 };
 

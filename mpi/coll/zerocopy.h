@@ -16,7 +16,7 @@
 struct addresses {
 	const char *in;
 	char *out;
-	/* or blocks, with counts and types in the same address space */
+	/* blocks, with counts and types in the same address space */
 	const struct side *give;
 	const struct side *get;
 	uint32_t truncated;		/* a block that others put here was longer than expected */

@@ -4,9 +4,10 @@
  * read and write it there. They do so at a central barrier: what each names lies in its slot; while
  * they are together all of it stays where it is, and nobody changes it but as the collective says.
  *
- * To copy, a rank names the descriptions of its blocks; those of different types are copied as each
- * side describes them. In reductions each rank combines a slice of all operands, which it alone
- * reads, so that results may lie where operands are.
+ * To copy, a rank names the descriptions of its blocks, and the first byte of those that are equal
+ * and in one piece; all others are copied as each side describes them. In reductions each rank
+ * combines a slice of all operands, which it alone reads, so that results may lie where operands
+ * are.
  *
  * Cost: two central barriers, and no message. To copy: m b on each rank where there is a root, n m
  * b otherwise, at the same time. To combine: (n - 1) / n m g on each; an allreduce takes one more
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <mpi/coll/algorithm.h>
 #include <mpi/coll/central.h>
+#include <mpi/coll/choose.h>
 #include <mpi/coll/locality.h>
 #include <mpi/coll/pattern.h>
 #include <mpi/coll/zerocopy.h>
@@ -27,6 +29,7 @@ struct gathering {
 	const struct collective *k;
 	int me;
 	int n;
+	size_t bytes;			/* of a block, if all have the same */
 };
 
 /* Wait until all have come here. */
@@ -86,27 +89,48 @@ gathering_part(struct gathering *g)
 
 /* --- copies --- */
 
+/* The first byte of equal blocks in one piece, or NULL. */
+static char *
+address_of(const struct collective *k, const struct side *side, int block)
+{
+	bool plain = (k->even || k->kind == COLL_BCAST) && side->type != NULL &&
+		mpi_type_is_plain(side->type);
+
+	return plain ? span_first(side_block(side, block)) : NULL;
+}
+
 /* The own block goes to where the root wants it; the error is the root's. */
 static void
 put_block(const struct gathering *g)
 {
 	struct addresses *root = (struct addresses *)(uintptr_t)addresses_of(g, g->k->root);
+	struct span own;
 
-	if (!g->k->send.in_place && span_copy_block(side_block(root->get, g->me),
-			side_block(&g->k->send, 0)) != MPI_SUCCESS)
+	if (g->k->send.in_place)
+		return;
+	own = side_block(&g->k->send, 0);
+	if (root->out != NULL)
+		mpi_type_pack(own.type, own.at, 0, root->out + (size_t)g->me * g->bytes,
+			(MPI_Count)g->bytes);
+	else if (span_copy_block(side_block(root->get, g->me), own) != MPI_SUCCESS)
 		store_relaxed(&root->truncated, 1);
 }
 
-/* The block that another rank has for this one. */
-static struct span
-block_of(const struct gathering *g, int from)
+/* Take the block that another rank has for this one. */
+static int
+take_block(const struct gathering *g, int from, struct span to)
 {
 	const struct addresses *theirs = addresses_of(g, from);
-	bool own_place = g->k->kind == COLL_ALLGATHER && theirs->give == theirs->get;
+	int i = patterns[g->k->kind].each ? g->me : 0;
 
-	if (patterns[g->k->kind].each)
-		return side_block(theirs->give, g->me);
-	return side_block(theirs->give, own_place ? from : 0);
+	if (theirs->in != NULL) {
+		mpi_type_unpack(to.type, to.at, 0, theirs->in + (size_t)i * g->bytes,
+			(MPI_Count)g->bytes);
+		return MPI_SUCCESS;
+	}
+	if (g->k->kind == COLL_ALLGATHER && theirs->give == theirs->get)
+		i = from;
+	return span_copy_block(to, side_block(theirs->give, i));
 }
 
 static int
@@ -117,12 +141,11 @@ take_blocks(const struct gathering *g)
 
 	if (patterns[k->kind].gives == THE_ROOT)
 		return k->recv.in_place || (k->kind == COLL_BCAST && g->me == k->root) ? err
-			: span_copy_block(side_block(&k->recv, 0), block_of(g, k->root));
+			: take_block(g, k->root, side_block(&k->recv, 0));
 	for (int i = k->send.in_place; i < g->n; i++) {
 		int from = (g->me + i) % g->n;
 
-		err = later_error(err, span_copy_block(side_block(&k->recv, from), block_of(g,
-			from)));
+		err = later_error(err, take_block(g, from, side_block(&k->recv, from)));
 	}
 	return err;
 }
@@ -136,11 +159,20 @@ run_copy(struct mpi_rank *self, struct comm *c, const struct collective *k, int 
 {
 	struct gathering g = {.k = k};
 	bool overwrites = k->kind == COLL_ALLTOALL && k->send.in_place,
-		gives_result = k->kind == COLL_BCAST || k->send.in_place;
+		gives_result = k->kind == COLL_BCAST || k->send.in_place,
+		own_place = k->kind == COLL_ALLGATHER && k->send.in_place;
 	struct addresses mine = {.give = gives_result ? &k->recv : &k->send, .get = &k->recv};
 
 	if (k->send.types != NULL || k->recv.types != NULL || overwrites ||
-		!gathering_begin(&g, self, c, mine))
+		mpi_comm_is_inter(c))
+		return false;
+	if (k->even || k->kind == COLL_BCAST)
+		g.bytes = mpi_choose_bytes(c, k);
+	if (k->kind == COLL_GATHER)
+		mine.out = c->rank == k->root ? address_of(k, mine.get, 0) : NULL;
+	else if (k->kind != COLL_SCATTER || c->rank == k->root)
+		mine.in = address_of(k, mine.give, own_place ? c->rank : 0);
+	if (!gathering_begin(&g, self, c, mine))
 		return false;
 	*err = MPI_SUCCESS;
 	if (k->kind == COLL_GATHER)
