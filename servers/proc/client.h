@@ -125,7 +125,11 @@ enum process_group_op {
 #define PROCESS_DEFAULT 8		/* KILL: the process is not asked */
 #define PROCESS_FRONT 32		/* SPAWN: its group comes to the foreground */
 #define PROCESS_UNTRACED 64		/* WAIT: also for children that have stopped */
+#define PROCESS_CONTINUED 128		/* WAIT: also for those that go on after that */
+#define PROCESS_STAYS 1024		/* WAIT: what is told can be told once more */
+#define PROCESS_NOT_ENDED 2048		/* WAIT: not for those that have ended */
 #define PROCESS_HAS_STOPPED 256		/* as a cause of that; the status is the signal */
+#define PROCESS_HAS_CONTINUED 257
 #define PROCESS_OWN_GROUP (-1)		/* in `group` */
 /* SPAWN: the program is in the memory that PROCESS_BRING gave; the path is its name only */
 #define PROCESS_BROUGHT 16

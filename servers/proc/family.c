@@ -168,9 +168,28 @@ is_meant(const struct member *m, int32_t pid)
 	return pid == PROCESS_ANY || (pid < 0 ? m->group == -pid : m->pid == pid);
 }
 
+/* A member that runs has stopped, or gone on, which its parent wants to know. */
+static bool
+take_change(struct member *m, struct process_reply *r, uint32_t flags)
+{
+	bool stays = (flags & PROCESS_STAYS) != 0;
+
+	if ((flags & PROCESS_UNTRACED) != 0 && m->stopped != 0 && !m->has_told_stop) {
+		m->has_told_stop = !stays;
+		r->status = (struct proc_status){.status = m->stopped,
+			.cause = PROCESS_HAS_STOPPED};
+		return true;
+	}
+	if ((flags & PROCESS_CONTINUED) == 0 || !m->has_continued)
+		return false;
+	m->has_continued = stays;
+	r->status = (struct proc_status){.cause = PROCESS_HAS_CONTINUED};
+	return true;
+}
+
 int
 family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
-	struct process_reply *r, bool is_untraced)
+	struct process_reply *r, uint32_t flags)
 {
 	int result = -PROCESS_ECHILD;
 
@@ -178,18 +197,14 @@ family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
 		if (!is_parent(m, parent) || !is_meant(m, pid))
 			continue;
 		result = -E_AGAIN;
-		if (is_untraced && m->state == MEMBER_RUNS && m->stopped != 0 &&
-			!m->has_told_stop) {
-			m->has_told_stop = true;
-			r->status = (struct proc_status){.status = m->stopped,
-				.cause = PROCESS_HAS_STOPPED};
+		if (m->state == MEMBER_RUNS && take_change(m, r, flags))
 			return m->pid;
-		}
-		if (m->state != MEMBER_ENDED)
+		if (m->state != MEMBER_ENDED || (flags & PROCESS_NOT_ENDED) != 0)
 			continue;
 		r->status = m->status;
 		r->missing = m->missing;
-		m->state = MEMBER_FREE;
+		if ((flags & PROCESS_STAYS) == 0)
+			m->state = MEMBER_FREE;
 		return m->pid;
 	}
 	return result;

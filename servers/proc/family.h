@@ -44,6 +44,7 @@ struct member {
 	int32_t group, session;		/* pids of who leads or led them */
 	uint8_t stopped;		/* the signal by which it has; 0: it has not */
 	bool has_told_stop;		/* its parent knows */
+	bool has_continued;		/* which its parent does not know */
 	uint32_t teller;		/* the client in whose channel, and 1; 0: none yet */
 	char name[PROCESS_NAME_MAX];
 };
@@ -91,10 +92,10 @@ void family_forget_parent(struct family *f, const struct mail_sender *parent);
 /*
  * Take the end of a child, `pid` or PROCESS_ANY, or one of the group -`pid`. Its pid, with
  * r->status and r->missing; -PROCESS_ECHILD: there is no such child; -E_AGAIN: none has ended. With
- * `is_untraced` also that one has stopped, once.
+ * PROCESS_UNTRACED and PROCESS_CONTINUED also that one has stopped, or goes on, once.
  */
 int family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
-	struct process_reply *r, bool is_untraced);
+	struct process_reply *r, uint32_t flags);
 
 /* The next member from `m` on that ends with its parent, `parent`; NULL: there is none. */
 struct member *family_bound(struct family *f, struct member *m, const struct mail_sender *parent);

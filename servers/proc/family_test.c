@@ -40,15 +40,15 @@ TEST(a_child_has_a_number_and_its_parent_takes_its_end_once)
 	expect(p->badge == part.badge && p->is_part && m->badge != p->badge);
 	expect_eq(m->pid % CLUSTERS, p->pid % CLUSTERS);
 	expect(m->pid != p->pid && m->pid > 1);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), -E_AGAIN);
-	expect_eq(family_take(&family, &part, m->pid, &got, false), -E_AGAIN);
-	expect_eq(family_take(&family, &far, PROCESS_ANY, &got, false), -PROCESS_ECHILD);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, 0), -E_AGAIN);
+	expect_eq(family_take(&family, &part, m->pid, &got, 0), -E_AGAIN);
+	expect_eq(family_take(&family, &far, PROCESS_ANY, &got, 0), -PROCESS_ECHILD);
 	family_end(&family, m, &status);
-	expect_eq(family_take(&family, &part, m->pid + CLUSTERS, &got, false), -PROCESS_ECHILD);
-	expect_eq(family_take(&family, &far, m->pid, &got, false), -PROCESS_ECHILD);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), m->pid);
+	expect_eq(family_take(&family, &part, m->pid + CLUSTERS, &got, 0), -PROCESS_ECHILD);
+	expect_eq(family_take(&family, &far, m->pid, &got, 0), -PROCESS_ECHILD);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, 0), m->pid);
 	expect_eq(got.status.status, 3);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), -PROCESS_ECHILD);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, 0), -PROCESS_ECHILD);
 }
 
 TEST(those_that_end_with_a_process_are_found)
@@ -89,7 +89,7 @@ TEST(an_end_of_an_orphan_is_forgotten)
 	expect_eq(child->parent.badge, BADGE_KERNEL);
 	family_end(&family, child, &status);
 	expect_eq(child->state, MEMBER_FREE);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), m->pid);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, 0), m->pid);
 }
 
 TEST(what_stems_from_a_root_is_found)
@@ -127,7 +127,7 @@ TEST(there_is_an_end_to_it)
 	expect_eq(n, MEMBERS_MAX - 1);
 	family_end(&family, &family.member[5], &status);
 	expect(family_add(&family, &part, 1) == NULL);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), family.member[5].pid);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, 0), family.member[5].pid);
 	expect(family_add(&family, &part, 1) == &family.member[5]);
 }
 
@@ -147,7 +147,7 @@ TEST(numbers_go_round)
 		expect(family_by_pid(&family, m->pid) == m);
 		expect(family_by_badge(&family, m->badge) == m);
 		family_end(&family, m, &status);
-		expect_eq(family_take(&family, &part, m->pid, &got, false), m->pid);
+		expect_eq(family_take(&family, &part, m->pid, &got, 0), m->pid);
 	}
 	expect_eq(BADGE_OF_JOB(BADGE_JOBS), BADGE_JOB);
 	expect(BADGE_OF_JOB(JOB_REPEAT_MAX) < BADGE_CHILD);
@@ -215,7 +215,7 @@ random_take(const struct member *parent)
 	for (struct model *e = model; e < model + MEMBERS_MAX; e++)
 		if (e->pid != 0 && e->parent == parent->pid && want != 0)
 			want = e->has_ended ? 0 : -E_AGAIN;
-	got = family_take(&family, &from, PROCESS_ANY, &reply, false);
+	got = family_take(&family, &from, PROCESS_ANY, &reply, 0);
 	expect(want == 0 ? got > 0 : got == want);
 	if (got <= 0)
 		return;
@@ -270,17 +270,17 @@ TEST(children_are_found_by_their_group)
 	expect(family_in_group(&family, family.member, p->pid) == p);
 	expect(family_in_group(&family, family.member, a->pid) == a);
 	expect(family_in_group(&family, a + 1, a->pid) == b);
-	expect_eq(family_take(&family, &part, -p->pid, &got, false), -PROCESS_ECHILD);
-	expect_eq(family_take(&family, &part, -a->pid, &got, false), -E_AGAIN);
+	expect_eq(family_take(&family, &part, -p->pid, &got, 0), -PROCESS_ECHILD);
+	expect_eq(family_take(&family, &part, -a->pid, &got, 0), -E_AGAIN);
 	b->stopped = 19;
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), -E_AGAIN);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, true), b->pid);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, 0), -E_AGAIN);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, PROCESS_UNTRACED), b->pid);
 	expect(got.status.status == 19 && got.status.cause == PROCESS_HAS_STOPPED);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, true), -E_AGAIN);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, PROCESS_UNTRACED), -E_AGAIN);
 	family_end(&family, b, &(struct proc_status){.status = 4});
 	expect(family_in_group(&family, a + 1, a->pid) == NULL);
-	expect_eq(family_take(&family, &part, a->pid, &got, false), -E_AGAIN);
-	expect_eq(family_take(&family, &part, -a->pid, &got, false), b->pid);
+	expect_eq(family_take(&family, &part, a->pid, &got, 0), -E_AGAIN);
+	expect_eq(family_take(&family, &part, -a->pid, &got, 0), b->pid);
 	expect_eq(got.status.status, 4);
 }
 

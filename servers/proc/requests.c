@@ -364,8 +364,7 @@ static int
 serve_wait(const struct asked *s, struct process_reply *r)
 {
 	int32_t pid = s->q.pid == 0 && s->member != NULL ? -s->member->group : s->q.pid;
-	int result = family_take(&agent->family, s->from, pid, r,
-		(s->q.flags & PROCESS_UNTRACED) != 0);
+	int result = family_take(&agent->family, s->from, pid, r, s->q.flags);
 
 	r->pid = result;
 	return result < 0 ? result : 0;
@@ -477,12 +476,13 @@ serve_stopped(const struct asked *s)
 
 	if (m == NULL || s->q.status < 0 || s->q.status > PROCESS_SIGNALS)
 		return -E_INVAL;
+	m->has_continued = m->stopped != 0 && s->q.status == 0;
 	m->stopped = (uint8_t)s->q.status;
 	m->has_told_stop = false;
 	parent = m->parent;
-	if (m->stopped != 0)
+	if (m->stopped != 0 || m->has_continued)
 		wake_parent(m, &parent, &(struct proc_status){.status = m->stopped,
-			.cause = PROCESS_HAS_STOPPED});
+			.cause = m->stopped != 0 ? PROCESS_HAS_STOPPED : PROCESS_HAS_CONTINUED});
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -163,6 +164,10 @@ static const struct row rows[] = {
 	{CALL(mprotect), {ADDRESS, FIXED, FIXED}, {A_PAGE, 0, PROT_READ}},
 	{CALL(mremap), {ADDRESS, FIXED, FIXED, FLAGS}, {A_PAGE, PAGE, 0, 0}},
 	{CALL(madvise), {ADDRESS, FIXED, WHICH}, {A_PAGE, PAGE, 0}},
+	{CALL(waitid), {WHICH, PID, READ, FIXED, FIXED}, {P_ALL, 0, 0, WEXITED | WNOHANG, 0}},
+	{CALL(waitid), {FIXED, PID, FIXED, FLAGS, FIXED}, {P_PID, 0, 0, WEXITED, 0}},
+	{CALL(waitid), {FIXED, FIXED, FIXED, FIXED, FIXED}, {P_PGID, -1, 0, WEXITED, 0}},
+	{CALL(waitid), {FIXED, FIXED, FIXED, FIXED, FIXED}, {P_ALL, 0, 0, WNOHANG, 0}},
 	{CALL(wait4), {PID, FIXED, FLAGS, FIXED}, {-1, 0, 0, 0}},
 	{CALL(prlimit64), {PID, WHICH, FIXED, FIXED}, {0, 7, 0, 0}},
 	{CALL(futex), {FIXED, WHICH, FIXED}, {BUFFER, 1, 0}},

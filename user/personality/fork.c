@@ -338,7 +338,7 @@ fork_call(const struct handler_event *c)
 
 	if (only_rank() == NULL)
 		say_why_not();
-	if (kept.action[SIGCHLD - 1].handler != SIG_DFL)
+	if (kept.action[SIGCHLD - 1].handler != SIG_DFL || signals_drop_children())
 		signals_want(c, 0);
 	if ((arg(c, 0) & ~known) != 0 || only_rank() == NULL || thread_record(c)->borrowed != 0)
 		return -E_NOSYS;

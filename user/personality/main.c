@@ -58,6 +58,7 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_gettid: return kthread_self();
 	case SYS_execve: return process_execve(c);
 	case SYS_wait4: return process_wait4(c);
+	case SYS_waitid: return process_waitid(c);
 	case SYS_umask:
 	case SYS_times:
 	case SYS_getrusage:

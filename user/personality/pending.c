@@ -14,9 +14,6 @@
 #define ITIMER_REAL 0
 #define SI_USER 0
 #define SI_KERNEL 128
-#define CLD_EXITED 1
-#define CLD_KILLED 2
-#define CLD_STOPPED 5
 #define NOTES 31
 #define EVERYBODY 0x7fffffff
 
@@ -79,16 +76,29 @@ note_put(int sig, const struct signal_note *note)
 		signals.note[sig - 1] = *note;
 }
 
+bool
+signals_drop_children(void)
+{
+	const struct signal_action *a = &kept.action[SIGCHLD - 1];
+
+	return a->handler == SIG_IGN || (a->flags & SA_NOCLDWAIT) != 0;
+}
+
+static void
+child_changed(void)
+{
+	__atomic_fetch_add(&signals.children, 1, __ATOMIC_RELEASE);
+	kfutex_wake((unsigned long)&signals.children, EVERYBODY);
+}
+
 void
 signal_pend(const struct handler_event *c, int sig, const struct signal_note *note)
 {
 	const struct thread_record *r = thread_record(c);
 	uint64_t bit = SIGNAL_OF(sig);
 
-	if (sig == SIGCHLD) {
-		__atomic_fetch_add(&signals.children, 1, __ATOMIC_RELEASE);
-		kfutex_wake((unsigned long)&signals.children, EVERYBODY);
-	}
+	if (sig == SIGCHLD)
+		child_changed();
 	if (sig == SIGCONT) {
 		signals_drop(SIGNALS_STOP);
 		__atomic_fetch_add(&signals.continued, 1, __ATOMIC_RELEASE);
@@ -162,9 +172,15 @@ take_told(const struct handler_event *c, const struct process_reply *r)
 	if (sig < 1 || sig > PROCESS_SIGNALS)
 		return;
 	if (sig == SIGCHLD && r->pid != 0) {
-		note.code = r->status.cause == CRASH_NONE ? CLD_EXITED :
-			r->status.cause == PROCESS_HAS_STOPPED ? CLD_STOPPED : CLD_KILLED;
+		note.code = process_end_code(&r->status);
 		note.status = process_end_number(&r->status);
+		if (note.code < CLD_STOPPED && signals_drop_children())
+			process_drop_child(r->pid);
+		if (note.code >= CLD_STOPPED &&
+			(kept.action[SIGCHLD - 1].flags & SA_NOCLDSTOP) != 0) {
+			child_changed();
+			return;
+		}
 	}
 	signal_pend(c, sig, &note);
 }

@@ -60,6 +60,7 @@ enum linux_call {
 	SYS_utimensat = 88,
 	SYS_exit = 93,
 	SYS_exit_group = 94,
+	SYS_waitid = 95,
 	SYS_set_tid_address = 96,
 	SYS_futex = 98,
 	SYS_set_robust_list = 99,

@@ -19,7 +19,14 @@
 #define WNOHANG 1
 #define WAIT_OPTIONS 0xe000000bu	/* that Linux knows */
 #define WUNTRACED 2
-#define SI_CLD_EXITED 1
+#define WSTOPPED 2
+#define WEXITED 4
+#define WCONTINUED 8
+#define WNOWAIT 0x1000000
+#define WAITID_OPTIONS 0xe100000fu
+#define P_ALL 0
+#define P_PID 1
+#define P_PGID 2
 /* and up: of children without a program; itself: of one that may still get one */
 #define PID_BORROWED 0x40000000
 #define PIDS_BORROWED 0x3ffffffe
@@ -131,7 +138,7 @@ process_vfork(const struct handler_event *c)
 	files_lock();
 	str_copy(b->cwd, sizeof(b->cwd), cwd_get(c));
 	files_unlock();
-	if (kept.action[SIGCHLD - 1].handler != SIG_DFL)
+	if (kept.action[SIGCHLD - 1].handler != SIG_DFL || signals_drop_children())
 		signals_want(c, 0);
 	r->borrowed = addr;
 	b->mask = r->mask;
@@ -192,7 +199,7 @@ void
 process_exit_borrowed(const struct handler_event *c, int status)
 {
 	struct thread_record *r = thread_record(c);
-	struct signal_note note = {.code = SI_CLD_EXITED, .status = status & 255};
+	struct signal_note note = {.code = CLD_EXITED, .status = status & 255};
 	long pid;
 
 	if (r->borrowed == 0)
@@ -364,42 +371,52 @@ ended_by(const struct proc_status *s)
 static int
 wait_status(const struct proc_status *s)
 {
-	return s->cause == CRASH_NONE ? (s->status & 255) << 8 :
-		s->cause == PROCESS_HAS_STOPPED ? s->status << 8 | 0x7f : ended_by(s);
+	switch (s->cause) {
+	case CRASH_NONE: return (s->status & 255) << 8;
+	case PROCESS_HAS_STOPPED: return s->status << 8 | 0x7f;
+	case PROCESS_HAS_CONTINUED: return 0xffff;
+	default: return ended_by(s);
+	}
+}
+
+int
+process_end_code(const struct proc_status *s)
+{
+	switch (s->cause) {
+	case CRASH_NONE: return CLD_EXITED;
+	case PROCESS_HAS_STOPPED: return CLD_STOPPED;
+	case PROCESS_HAS_CONTINUED: return CLD_CONTINUED;
+	default: return CLD_KILLED;
+	}
 }
 
 int
 process_end_number(const struct proc_status *s)
 {
-	return s->cause == CRASH_NONE ? s->status & 255 : ended_by(s);
+	return s->cause == CRASH_NONE ? s->status & 255 : s->cause == PROCESS_HAS_CONTINUED ?
+		SIGCONT : ended_by(s);
 }
 
-/* What is told of a child that has ended, or stopped. */
-struct waited {
-	int status;
-	uint32_t used;
-};
-
 static long
-take_unborn(long pid, struct waited *w)
+take_unborn(long pid, uint32_t flags, struct proc_status *end)
 {
 	long found = 0;
 
 	lock_take(&processes.lock);
-	for (int i = 0; i < UNBORN_MAX && found == 0; i++)
+	for (int i = 0; i < UNBORN_MAX && found == 0 && (flags & PROCESS_NOT_ENDED) == 0; i++)
 		if (processes.unborn[i].pid != 0 && (pid <= 0 || processes.unborn[i].pid == pid)) {
 			found = processes.unborn[i].pid;
-			w->status = processes.unborn[i].status << 8;
-			processes.unborn[i].pid = 0;
+			*end = (struct proc_status){.status = processes.unborn[i].status};
+			if ((flags & PROCESS_STAYS) == 0)
+				processes.unborn[i].pid = 0;
 		}
 	lock_give(&processes.lock);
 	return found;
 }
 
 static long
-take_end(long pid, uint32_t flags, struct waited *w)
+take_end(long pid, uint32_t flags, struct proc_status *end)
 {
-	struct proc_status end;
 	struct channel *ch;
 	long result;
 	int line;
@@ -407,31 +424,39 @@ take_end(long pid, uint32_t flags, struct waited *w)
 	ch = process_line(&line);
 	if (ch == NULL)
 		return line;
-	result = process_wait(ch, (int)pid, flags, &end);
+	result = process_wait(ch, (int)pid, flags, end);
 	process_line_back(line);
-	if (result > 0) {
-		w->status = wait_status(&end);
-		w->used = end.used;
-	}
+	if (result > 0 && (flags & PROCESS_STAYS) == 0)
+		usage_add_child(end->used);
 	return result;
+}
+
+void
+process_drop_child(int32_t pid)
+{
+	struct proc_status end;
+
+	take_end(pid, PROCESS_NO_WAIT, &end);
 }
 
 /*
  * Who counts the ends of children looks for them, and sleeps in between: a signal ends that. Else
- * nothing interrupts a wait, and the server is asked to answer later.
+ * nothing interrupts a wait, and the server is asked to answer later. Of who does not want to know
+ * of ends the children are gone when they are found.
  */
 static long
-await_end(const struct handler_event *c, long pid, uint32_t flags, struct waited *w)
+await_end(const struct handler_event *c, long pid, uint32_t flags, struct proc_status *end)
 {
 	uint32_t *count = signals_children(), seen;
 	long found, waited = 0;
 
 	for (;;) {
 		seen = count != NULL ? __atomic_load_n(count, __ATOMIC_ACQUIRE) : 0;
-		found = take_unborn(pid, w);
+		found = take_unborn(pid, flags, end);
 		if (found == 0)
-			found = take_end(pid, flags | (count != NULL ? PROCESS_NO_WAIT : 0),
-				w);
+			found = take_end(pid, flags | (count != NULL ? PROCESS_NO_WAIT : 0), end);
+		if (found > 0 && end->cause < PROCESS_HAS_STOPPED && signals_drop_children())
+			continue;
 		if (found != -E_AGAIN || (flags & PROCESS_NO_WAIT) != 0 || count == NULL)
 			return found;
 		/* SIGCHLD does not interrupt who finds the child */
@@ -441,25 +466,71 @@ await_end(const struct handler_event *c, long pid, uint32_t flags, struct waited
 	}
 }
 
+static uint32_t
+wait_flags(unsigned long options)
+{
+	return (options & WNOHANG ? PROCESS_NO_WAIT : 0) |
+		(options & WUNTRACED ? PROCESS_UNTRACED : 0) |
+		(options & WCONTINUED ? PROCESS_CONTINUED : 0) |
+		(options & WNOWAIT ? PROCESS_STAYS : 0);
+}
+
 long
 process_wait4(const struct handler_event *c)
 {
-	uint32_t flags = (arg(c, 2) & WNOHANG ? PROCESS_NO_WAIT : 0) |
-		(arg(c, 2) & WUNTRACED ? PROCESS_UNTRACED : 0);
-	struct waited w = {0};
+	uint32_t flags = wait_flags(arg(c, 2) & ~(unsigned long)WNOWAIT);
+	struct proc_status end = {0};
 	int *to = (int *)arg(c, 1);
 	long found = ((uint32_t)arg(c, 2) & ~WAIT_OPTIONS) != 0 ? -E_INVAL :
-		await_end(c, (int32_t)arg(c, 0), flags, &w);
+		await_end(c, (int32_t)arg(c, 0), flags, &end);
 
 	if (found == -E_AGAIN && (flags & PROCESS_NO_WAIT) != 0)
 		return 0;
 	if (found > 0 && to != NULL)
-		*to = w.status;
-	if (found > 0)
-		usage_add_child(w.used);
+		*to = wait_status(&end);
 	if (found > 0 && arg(c, 3) != 0)
-		usage_fill((void *)arg(c, 3), w.used);
+		usage_fill((void *)arg(c, 3), end.used);
 	return found;
+}
+
+/* Whom waitid means, as wait4 says it; -E_INVAL as *result. */
+static long
+whom(unsigned long which, int32_t id, long *result)
+{
+	*result = 0;
+	if (which == P_ALL)
+		return PROCESS_ANY;
+	if (which == P_PGID && id >= 0)
+		return -(long)id;
+	if (which != P_PID || id <= 0)
+		*result = -E_INVAL;
+	return id;
+}
+
+long
+process_waitid(const struct handler_event *c)
+{
+	uint32_t options = (uint32_t)arg(c, 3);
+	struct proc_status end = {0};
+	struct signal_note note = {0};
+	long found, pid = whom(arg(c, 0), (int32_t)arg(c, 1), &found);
+
+	if ((options & ~WAITID_OPTIONS) != 0 || (options & (WSTOPPED | WEXITED | WCONTINUED)) == 0)
+		return -E_INVAL;
+	if (found == 0)
+		found = await_end(c, pid, wait_flags(options) |
+			(options & WEXITED ? 0 : PROCESS_NOT_ENDED), &end);
+	if (found < 0 && (found != -E_AGAIN || (options & WNOHANG) == 0))
+		return found;
+	if (found > 0) {
+		note = (struct signal_note){.code = process_end_code(&end), .pid = (int32_t)found,
+			.status = process_end_number(&end)};
+		if (arg(c, 4) != 0)
+			usage_fill((void *)arg(c, 4), end.used);
+	}
+	if (arg(c, 2) != 0)
+		signal_info_fill((int32_t *)arg(c, 2), found > 0 ? SIGCHLD : 0, &note);
+	return 0;
 }
 
 /* --- signals to others --- */

@@ -24,6 +24,11 @@ void process_begin(const struct handler_event *c);
 
 /* What siginfo_t says of the end of a child: its status, or the signal that has ended it. */
 int process_end_number(const struct proc_status *s);
+/* and its code. */
+int process_end_code(const struct proc_status *s);
+
+/* A child has ended, and nobody is to ask for it. */
+void process_drop_child(int32_t pid);
 
 /* sigaction of a child without a program: what it ignores its program will ignore. */
 long process_borrowed_action(const struct handler_event *c, int sig, const uint64_t *to,
@@ -51,6 +56,7 @@ long fork_begin(const struct handler_event *c);
 long process_vfork(const struct handler_event *c);
 long process_execve(const struct handler_event *c);
 long process_wait4(const struct handler_event *c);
+long process_waitid(const struct handler_event *c);
 long process_kill_call(long pid, int sig, uint32_t flags);
 void process_stopped_call(int sig);
 /* The caller's pid, or its parent's. */

@@ -84,7 +84,7 @@ set_action(const struct handler_event *c, int sig, const uint64_t *to, uint64_t 
 		.flags = (uint32_t)to[1]};
 	if (signal_is_ignored(sig))
 		signals_drop(SIGNAL_OF(sig));
-	if (to[0] == SIG_DFL)
+	if (to[0] == SIG_DFL && (sig != SIGCHLD || !signals_drop_children()))
 		return 0;
 	if ((SIGNAL_OF(sig) & SIGNALS_OF_FAULTS) == 0)
 		signals_want(c, SIGNAL_OF(sig));

@@ -36,6 +36,14 @@
 #define SIGXCPU 24
 #define SIGWINCH 28
 
+#define CLD_EXITED 1
+#define CLD_KILLED 2
+#define CLD_STOPPED 5
+#define CLD_CONTINUED 6
+
+#define SA_NOCLDSTOP 1u
+#define SA_NOCLDWAIT 2u
+
 #define SIG_DFL 0
 #define SIG_IGN 1
 
@@ -98,6 +106,9 @@ long signal_futex_wait(const struct handler_event *c, unsigned long addr, uint32
 
 /* A count of the ends of children, to wait for a change of; NULL: nobody counts them. */
 uint32_t *signals_children(void);
+
+/* Does nobody want to take the ends of children? */
+bool signals_drop_children(void);
 
 long signal_timer_set(const struct handler_event *c);
 long signal_timer_get(const struct handler_event *c);
