@@ -71,7 +71,10 @@ U_SMALL_riscv64 := servers/proc/% user/personality/% servers/file/%
 # Nobody walks their stacks by frame pointers, and few of their switches are large enough for a table.
 U_SMALLER := -Os -fomit-frame-pointer -fno-jump-tables
 u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),$(U_SMALLER))
-U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALLER) $(U_SMALL_$(PORT)))
+# what calls nothing where nobody sleeps, in some twenty instructions, of which a frame would be a third
+U_FLAT := user/sem.c user/tube.c
+u_flat = $(if $(filter $(U_FLAT),$(1)),-fomit-frame-pointer)
+U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALLER) $(U_SMALL_$(PORT)) flat: $(U_FLAT))
 
 $(U)/base/%.o: base/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
@@ -84,7 +87,7 @@ $(U)/user/libc/%.o: user/libc/% $(U_FLAGS_FILE) | $(PREPARE)
 $(U)/user/%.o: user/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) $(call u_size,$<) $(U_FREE) -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) $(call u_size,$<) $(call u_flat,$<) $(U_FREE) -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
 $(U)/gen/mpi/%.o: $(GEN)/mpi/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Manual pages, made from what the commands say themselves (--help) and from abi/kcalls.tbl.
 
-`pages` makes atoll.1, mpiexec.1, mpicc.1 and one page of section 2 for each kernel call; `write`
-puts them below PREFIX/share/man. What a kernel call does is taken from the comment at the function
-of the kernel, which begins with "kc_NAME:". A help text begins with "usage: ..." (and lines that
-continue it), then come paragraphs, and options: lines that begin with two spaces, where two spaces
-or more separate the option from its description. Lines that are indented further continue the
-description.
+`pages` makes atoll.1, mpiexec.1, mpicc.1, one page of section 2 for each kernel call, and those of
+section 3 that stand in docs/man; `write` puts them below PREFIX/share/man. What a kernel call does
+is taken from the comment at the function of the kernel, which begins with "kc_NAME:". A help text
+begins with "usage: ..." (and lines that continue it), then come paragraphs, and options: lines that
+begin with two spaces, where two spaces or more separate the option from its description. Lines that
+are indented further continue the description.
 """
 
 import os
@@ -142,6 +142,18 @@ def kernel_pages(root):
     return {f"man2/k{c.name}.2": call_page(c, errors, said[c.name]) for c in calls}
 
 
+def library_pages(root):
+    """The pages of functions of libatoll, which stand in docs/man, and a link for each further name."""
+    made = {}
+    folder = os.path.join(root, "docs", "man")
+    for file in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, file), encoding="utf-8") as f:
+            made[f"man3/{file}"] = text = f.read()
+        names = re.search(r"^\.SH NAME\n(.*?) \\-", text, re.M).group(1).split(", ")
+        made.update({f"man3/{name}.3": f".so man3/{file}\n" for name in names if f"{name}.3" != file})
+    return made
+
+
 def pages(helps, mpiexec, mpicc, root):
     """{path below share/man: text}.
     `helps`: see atoll_page; the help texts of mpiexec and mpicc; the project's tree.
@@ -154,7 +166,7 @@ def pages(helps, mpiexec, mpicc, root):
     }
     made.update({f"man1/{name}.1": ".so man1/mpicc.1\n"
                  for name in ("mpicxx", "mpic++", "mpifort", "mpif77", "mpif90")})
-    return {**made, **kernel_pages(root)}
+    return {**made, **kernel_pages(root), **library_pages(root)}
 
 
 def write(prefix, made):

@@ -33,6 +33,17 @@ def requests_of(page):
     return {line[1:].split()[0] for line in page.splitlines() if line.startswith((".", "'"))}
 
 
+def test_functions_of_the_library_have_pages():
+    made = manpages.library_pages(ROOT)
+    for header in ("sem", "tube"):
+        with open(os.path.join(ROOT, "user", "include", "atoll", f"{header}.h"), encoding="utf-8") as f:
+            for function in re.findall(r"^\w[\w ]* (\w+)\(", f.read(), re.M):
+                page = made[f"man3/{function}.3"]
+                page = made[page.split()[1]] if page.startswith(".so ") else page
+                assert f" {function}(" in page and page.rstrip().split(".SH ")[-1].startswith("BUGS")
+                assert requests_of(page) <= REQUESTS | {"I"}
+
+
 def test_a_help_text_becomes_a_page():
     page = manpages.command_page("tool", "do a thing", HELP)
     assert '.SH SYNOPSIS\n.B "tool [OPTION...] FILE"\n.br\n.B "[MORE]"\n' in page

@@ -9,7 +9,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from mutants import ROOT, build, control  # noqa: E402
+from mutants import ROOT, build, control, mutate  # noqa: E402
 
 BUILD = os.path.join(ROOT, "build", "coroutine")
 SEEDS = 600
@@ -31,6 +31,7 @@ TURN = "kernel/ikc/portal_turn.c"
 TRAP, DEMAND, COPY = "kernel/call/trap.c", "kernel/mem/demand.c", "kernel/mem/copy.c"
 RESTART = "kernel/ikc/restart.c"
 SPACE = "hal/cpu/coroutine/space.c"
+SEM, TUBE = "user/sem.c", "user/tube.c"
 
 # (program, what is missing, file, the text, what it becomes)
 MUTANTS = (
@@ -260,6 +261,37 @@ MUTANTS = (
      "\tquota_free(t->proc->quota, &t->cluster->slab, t->made, sizeof(*t->made));\n", ""),
     ("kernel_handler", "threads have a handler's stack in common", HANDLER,
      "\t\tplace[i].stack -= t->index * place[i].stack_size;\n", ""),
+    ("tubes", "a sleeper is woken without a mark for the others", SEM,
+     "\t\t\t\tsome_sleep = mark_again(at);\n", ""),
+    ("tubes", "what was raised while a sleeper was woken is lost", SEM, "return sem_is_up(w);", "return false;"),
+    ("tubes", "the mark stays while the kernel looks for sleepers", SEM,
+     "\treturn (w & SEM_ASLEEP) != 0 && !word_swap(&at->word, w, w & ~SEM_ASLEEP) ? -E_AGAIN :\n\t\t"
+     "(int)kfutex_wake(key(g, &at->word), 1);",
+     "\tint woken = (int)kfutex_wake(key(g, &at->word), 1);\n\treturn woken == 0 && (w & SEM_ASLEEP) != 0 && "
+     "!word_swap(&at->word, w, w & ~SEM_ASLEEP) ? -E_AGAIN : woken;"),
+    ("tubes", "a sleeper leaves no mark", SEM,
+     "if ((w & SEM_ASLEEP) == 0 && !word_swap(&at->word, w, w | SEM_ASLEEP))\n\t\t\tcontinue;\n"
+     "\t\te = sleep_at(g, &at->word, w | SEM_ASLEEP, until);",
+     "e = sleep_at(g, &at->word, w, until);"),
+    ("tubes", "who was woken takes another one", SEM,
+     "return word_look(&at->word) == SEM_GONE ? -E_PIPE : 0;", "continue;"),
+    ("tubes", "who waits for several is not made to look again", SEM,
+     "\t\t\tif ((w & SEM_LISTED) != 0)\n\t\t\t\tlook_again(g, at);\n", ""),
+    ("tubes", "who waits for several does not look when he stands in the lists", SEM,
+     "if (sem_is_up(w) || w == SEM_GONE)", "if (w == SEM_GONE)"),
+    ("tubes", "who waits for several leaves no mark", SEM, "while (!sem_is_up(w) && (w & SEM_LISTED) == 0 &&",
+     "while (false &&"),
+    ("tubes", "a grant is not seen", SEM, "\t\tif (STATE(w) == WAITER_GRANTED)\n\t\t\treturn accept(a, w);\n",
+     "\t\tif (STATE(w) == WAITER_GRANTED)\n\t\t\tword_swap(a->word, w, a->taking | WAITER_AWAKE);\n"),
+    ("tubes", "a grant wakes nobody", SEM, "if (kfutex_wake(key(g, word), 1) == 1 || g->shared == 0 ||",
+     "if (g->shared == 0 ||"),
+    ("tubes", "two semaphores are granted to one waiter", SEM,
+     "if (STATE(w) != WAITER_WAITS || !word_swap(word, w, granted))\n\t\t\tcontinue;",
+     "word_put(word, granted);"),
+    ("tubes", "a list is not left", SEM, "\t\t\tbit_put(&s->at->listed[a->part], a->bit, false);\n", "\t\t\t;\n"),
+    ("tubes", "a message is counted before it is in the ring", TUBE,
+     "\tint e = message_put(t, number);\n\n\treturn e != 0 ? e : sem_up(t->messages.in, &t->at->messages);",
+     "\tint e = sem_up(t->messages.in, &t->at->messages);\n\n\treturn e != 0 ? e : message_put(t, number);"),
 )
 
 
@@ -280,10 +312,21 @@ def objects(program):
     return [o for o in found if not o.startswith(tests)] + own
 
 
+def included(folder, program, path, text):
+    """Builds the program with a source file that it includes replaced."""
+    own = f"tests/coroutine/{program}.c"
+    line = f"#include <{path}>\n"
+    cc = [w for w in compiler() if w not in ("-ffreestanding", "-nostdinc")]
+    return build(folder, [*cc, "-I.", "-Iuser", "-Iuser/include"], [cc[0], "-Wl,--gc-sections"], objects(program), own,
+                 mutate(own, line, text))
+
+
 def make(program):
     """Builds the program with one source file of the kernel, or of the port, replaced."""
     cc = compiler()
     port = [w for w in cc if w not in ("-ffreestanding", "-nostdinc")]
+    if program == "tubes":
+        return lambda folder, path, text: included(folder, program, path, text)
     return lambda folder, path, text: build(folder, [*(port if path == SPACE else cc), "-I."],
                                             [cc[0], "-Wl,--gc-sections"], objects(program), path, text)
 
