@@ -14,7 +14,7 @@
  * proves: mpi/coll/started_coll.c givers_have_come 68dedae547a3
  * proves: mpi/coll/started_coll.c can_give 1a154d56f043
  * proves: mpi/coll/started_coll.c step eee3828585d2
- * proves: mpi/coll/started_coll.c finish be8d564e4f8d
+ * proves: mpi/coll/started_coll.c finish 88e045255289
  * proves: mpi/coll/started_coll.c started_can_move 7762e1ebb71a
  * proves: mpi/coll/flags.h mpi_flags_show d503e4caa6d2
  *
