@@ -84,24 +84,18 @@ central_coll_collect(struct round *r)
 static void
 work_out(struct round *r)
 {
-	switch (r->k->kind) {
-	case COLL_ALLREDUCE:
-		if (r->central_fast) {
-			mpi_central_fast_fold(r->v, &r->op, operand_count(r), r->bytes);
-			break;
-		}
-		/* fall through */
-	case COLL_REDUCE:
-	case COLL_REDUCE_SCATTER: fold(r); break;
-	case COLL_SCAN:
-	case COLL_EXSCAN: fold_prefixes(r); break;
-	case COLL_ALLGATHER: central_coll_collect(r); break;
-	case COLL_BCAST:
-		if (r->far && r->root >= 0)
-			memcpy(locality_result(r->v), locality_slot(r->v, r->root), r->bytes);
-		break;
-	default: break;
-	}
+	enum coll_kind kind = r->k->kind;
+
+	if (r->central_fast)
+		mpi_central_fast_fold(r->v, &r->op, operand_count(r), r->bytes);
+	else if (patterns[kind].prefix)
+		fold_prefixes(r);
+	else if (patterns[kind].combines)
+		fold(r);
+	else if (kind == COLL_ALLGATHER)
+		central_coll_collect(r);
+	else if (kind == COLL_BCAST && r->far && r->root >= 0)
+		memcpy(locality_result(r->v), locality_slot(r->v, r->root), r->bytes);
 }
 
 /* What a rank puts into its slot; the root of a scatter, into that of each. */

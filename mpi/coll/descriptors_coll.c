@@ -93,13 +93,12 @@ own_line(struct flags *g, bool buffer)
 }
 
 static void
-show(struct flags *g, const void *what, enum where where, bool truncated)
+show(struct flags *g, const void *what, enum where where)
 {
 	struct descriptor *n = descriptor_of(g, g->me);
 
 	n->what = what;
 	n->where = (uint8_t)where;
-	n->truncated = truncated;
 	mpi_flags_show(g);
 }
 
@@ -110,8 +109,8 @@ show(struct flags *g, const void *what, enum where where, bool truncated)
 static void
 desc_show(struct flags *g, const void *what, bool truncated)
 {
-	own_line(g, false);
-	show(g, what, ON_LINE, truncated);
+	own_line(g, false)->truncated = truncated;
+	show(g, what, ON_LINE);
 }
 
 /* Of several blocks, that of this rank is not for others. */
@@ -159,7 +158,7 @@ lay_on_line(struct flags *g, const struct span own[], int blocks)
 		n->slot[i] = (uint8_t)bytes;
 		span_copy(span_bytes(n->data + (size_t)i * slot_of(blocks), bytes), own[i]);
 	}
-	show(g, NULL, ON_LINE, false);
+	show(g, NULL, ON_LINE);
 }
 
 static void
@@ -175,7 +174,7 @@ lay_in_buffer(struct flags *g, const struct span own[], int blocks)
 		span_copy(span_bytes(to, bytes), own[i]);
 		to += ALIGNED(bytes);
 	}
-	show(g, NULL, IN_BUFFER, false);
+	show(g, NULL, IN_BUFFER);
 }
 
 /*
@@ -193,11 +192,11 @@ offer(struct flags *g, const struct span own[], int blocks)
 		lay_in_buffer(g, own, blocks);
 		return true;
 	}
-	own_line(g, false);
+	own_line(g, false)->truncated = false;
 	if (is_read_in_place(g))
-		show(g, own, ON_LINE, false);
+		show(g, own, ON_LINE);
 	else
-		show(g, NULL, IN_MESSAGE, false);
+		show(g, NULL, IN_MESSAGE);
 	return false;
 }
 

@@ -159,22 +159,12 @@ locality_free(struct locality *v)
 	free(v);
 }
 
-/* Room for twice as many clusters. */
-static bool
-locality_grow(struct locality *v)
+static int *
+shrink(int *list, size_t n)
 {
-	int room = v->room > 0 ? 2 * v->room : 1;
-	int *leaders = realloc(v->leaders, (size_t)room * sizeof(int)), *first;
+	int *shorter = realloc(list, n * sizeof(*list));
 
-	if (leaders == NULL)
-		return false;
-	v->leaders = leaders;
-	first = realloc(v->first, ((size_t)room + 1) * sizeof(int));
-	if (first == NULL)
-		return false;
-	v->first = first;
-	v->room = room;
-	return true;
+	return shorter ? shorter : list;
 }
 
 /* A rank that is the next one of a cluster: does it stand where the stride says? */
@@ -195,15 +185,18 @@ keeps_stride(struct locality *v, int cluster, int rank)
 static bool
 number_clusters(struct mpi_rank *self, const struct comm *c, struct locality *v, bool *regular)
 {
+	size_t n = (size_t)c->size;
 	int number = -1;
 
+	v->leaders = malloc(n * sizeof(int));
+	v->first = malloc((n + 1) * sizeof(int));
+	if (v->leaders == NULL || v->first == NULL)
+		return false;
 	v->consecutive = *regular = true;
 	for (int i = 0; i < c->size; i++) {
 		bool again = i > 0 && mpi_locality_together(self, c, i - 1, i);
 
 		number = again ? number : number_of(self, c, v, i);
-		if (number == v->room && !locality_grow(v))
-			return false;
 		if (number == v->clusters) {
 			v->leaders[v->clusters++] = i;
 			v->first[number + 1] = 0;
@@ -217,6 +210,8 @@ number_clusters(struct mpi_rank *self, const struct comm *c, struct locality *v,
 			v->cluster = number;
 	}
 	v->stride = v->stride == 0 ? 1 : v->stride;
+	v->leaders = shrink(v->leaders, (size_t)v->clusters);
+	v->first = shrink(v->first, (size_t)v->clusters + 1);
 	return true;
 }
 

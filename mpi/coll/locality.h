@@ -59,7 +59,6 @@ struct locality {
 	size_t result_bytes;
 	unsigned turn;			/* 0 or 1 */
 	int clusters;
-	int room;			/* clusters for which the next two have room */
 	int *leaders;			/* ranks of the communicator: the first of each cluster */
 	/* where each begins when all stand cluster by cluster; the end */
 	int *first;

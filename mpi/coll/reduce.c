@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction along a binomial tree. Operands are combined in the order of the ranks if the operation
- * does not commute: the tree then stands on rank 0, which passes the result on to the root.
+ * Reductions by messages to one rank, to each a block, and of the ranks up to each.
+ */
+#include <mpi/coll/algorithm.h>
+
+/* --- to a root, binomial tree ---
+ *
+ * Operands are combined in the order of the ranks if the operation does not commute: the tree then
+ * stands on rank 0, which passes the result on to the root.
  *
  * Cost: ceil(log2 n) (a + m b + m g).
  */
-#include <mpi/coll/algorithm.h>
 
 /* What is combined so far, and two places that take turns for what arrives. */
 struct places {
@@ -67,3 +72,117 @@ reduce_binomial(struct sched *s, const struct work *w)
 }
 
 const struct algorithm mpi_algorithm_reduce_binomial = {.write = reduce_binomial};
+
+/* --- reduce-scatter, pairwise exchange ---
+ *
+ * In step i each rank gives the i-th after it that one's block, and combines what
+ * it gets. For operations that commute.
+ *
+ * Cost: (n - 1) (a + m b + m g), m being a block.
+ */
+
+static void
+reduce_scatter_pairwise(struct sched *s, const struct work *w)
+{
+	struct span out = w->out, in = w->in;
+	const MPI_Count *counts = w->counts;
+	int n = s->size;
+	MPI_Count *first = mpi_sched_scratch(s, (size_t)n * sizeof(*first));
+	struct span sum = mpi_sched_room(s, out.count, in.type),
+		theirs = mpi_sched_room(s, out.count, in.type);
+
+	if (first == NULL)
+		return;
+	for (int i = 0; i < n; i++)
+		first[i] = i > 0 ? first[i - 1] + counts[i - 1] : 0;
+	mpi_sched_copy(s, sum, span_slice(in, first[s->rank], out.count));
+	for (int i = 1; i < n; i++) {
+		int to = (s->rank + i) % n;
+
+		mpi_sched_recv(s, theirs, (s->rank - i + n) % n);
+		mpi_sched_send(s, span_slice(in, first[to], counts[to]), to);
+		mpi_sched_reduce(s, theirs, sum);
+		mpi_sched_round(s);
+	}
+	mpi_sched_copy(s, out, sum);
+	mpi_sched_round(s);
+}
+
+const struct algorithm mpi_algorithm_reduce_scatter_pairwise =
+	{.fits = mpi_work_commutes, .write = reduce_scatter_pairwise};
+
+/* --- reduce-scatter at one rank ---
+ *
+ * Rank 0 gets the whole result and deals it out. Any operation.
+ *
+ * Cost: ceil(log2 n) (a + n m b + n m g) + (n - 1) (a + m b), m being a block.
+ */
+
+static void
+reduce_scatter_at_root(struct sched *s, const struct work *w)
+{
+	struct span out = w->out, in = w->in;
+	const MPI_Count *counts = w->counts;
+	struct span sum = s->rank == 0 ? mpi_sched_room(s, in.count, in.type) : in;
+	MPI_Count first = 0;
+
+	reduce_binomial(s, &(struct work){.out = sum, .in = in});
+	for (int i = 0; s->rank == 0 && i < s->size; i++) {
+		if (i == 0)
+			mpi_sched_copy(s, out, span_slice(sum, 0, counts[0]));
+		else
+			mpi_sched_send(s, span_slice(sum, first, counts[i]), i);
+		first += counts[i];
+	}
+	if (s->rank != 0)
+		mpi_sched_recv(s, out, 0);
+	mpi_sched_round(s);
+}
+
+const struct algorithm mpi_algorithm_reduce_scatter_at_root =
+	{.write = reduce_scatter_at_root};
+
+/* --- scans ---
+ *
+ * In step k each rank hands what it has combined of itself and the ranks just below to the one 2^k
+ * above. Operands stay in the order of the ranks.
+ *
+ * Cost: ceil(log2 n) (a + m b + 2 m g).
+ */
+
+/* What leaves is not changed on its way: a round combines when its messages are done. */
+static void
+scan_doubling(struct sched *s, const struct work *w)
+{
+	struct span out = w->out;
+	struct span theirs = mpi_sched_room(s, out.count, out.type);
+
+	for (int distance = 1; distance < s->size; distance *= 2) {
+		if (s->rank >= distance) {
+			mpi_sched_recv(s, theirs, s->rank - distance);
+			mpi_sched_reduce(s, theirs, out);
+		}
+		if (s->rank + distance < s->size)
+			mpi_sched_send(s, out, s->rank + distance);
+		mpi_sched_round(s);
+	}
+}
+
+/* The scan of all, and then each rank's result goes one further. */
+static void
+exscan_doubling(struct sched *s, const struct work *w)
+{
+	struct span out = w->out, sum = mpi_sched_room(s, w->in.count, w->in.type);
+
+	mpi_sched_copy(s, sum, w->in);
+	mpi_sched_round(s);
+	scan_doubling(s, &(struct work){.out = sum});
+	if (s->rank > 0)
+		mpi_sched_recv(s, out, s->rank - 1);
+	if (s->rank + 1 < s->size)
+		mpi_sched_send(s, sum, s->rank + 1);
+	mpi_sched_round(s);
+}
+
+const struct algorithm mpi_algorithm_scan_doubling = {.write = scan_doubling};
+const struct algorithm mpi_algorithm_exscan_doubling = {.write = exscan_doubling};

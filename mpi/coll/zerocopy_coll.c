@@ -227,14 +227,6 @@ mpi_zerocopy_combine(const struct address_list *all, const struct operation *op,
 	}
 }
 
-static void
-combine(const struct gathering *g, const struct operation *op, struct slice s, char *to)
-{
-	struct address_list all = all_addresses(g);
-
-	mpi_zerocopy_combine(&all, op, s, to);
-}
-
 /* The slices that the other ranks have combined, from their results. */
 static void
 collect(const struct gathering *g)
@@ -248,33 +240,6 @@ collect(const struct gathering *g)
 	}
 }
 
-/* Reduce: to the root's result; allreduce: to the own result, from where all collect the slices. */
-static bool
-run_reduction(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
-{
-	struct gathering g = {.k = k};
-	struct operation op;
-	struct slice mine;
-
-	if (!can_combine(k))
-		return false;
-	if (!gathering_begin(&g, self, c,
-			(struct addresses){.in = own_operand(k), .out = k->recv.buffer}))
-		return false;
-	op = mpi_op_bind(self, k->op, k->recv.datatype);
-	mine = slice_of(&g, g.me);
-	combine(&g, &op, mine, addresses_of(&g, k->kind == COLL_REDUCE ? k->root : g.me)->out +
-		mine.from);
-	if (k->kind == COLL_ALLREDUCE) {
-		gathering_barrier(&g);
-		collect(&g);
-	}
-	gathering_part(&g);
-	mpi_op_release(&op);
-	*err = MPI_SUCCESS;
-	return true;
-}
-
 /* Has every rank named what it gives? The same answer on all ranks. */
 static bool
 all_are_given(const struct gathering *g)
@@ -285,46 +250,68 @@ all_are_given(const struct gathering *g)
 	return true;
 }
 
-/* In place the result would lie where others still read: then it is made beside it first. */
-static void
-combine_block(struct gathering *g, const struct operation *op, char *beside)
+/* What this rank combines. */
+static struct slice
+own_slice(const struct gathering *g)
 {
-	const struct side *recv = &g->k->recv;
-	size_t bytes = (size_t)(recv->count * op->extent);
-	struct slice mine = {.count = recv->count, .from = (size_t)g->me * bytes, .bytes = bytes};
+	MPI_Count count = g->k->recv.count;
+	size_t bytes = (size_t)(count * (MPI_Count)g->k->recv.type->extent);
 
-	combine(g, op, mine, beside ? beside : recv->buffer);
-	gathering_part(g);
-	if (beside != NULL)
-		memcpy(recv->buffer, beside, bytes);
+	return g->k->kind == COLL_REDUCE_SCATTER
+		? (struct slice){count, (size_t)g->me * bytes, bytes} : slice_of(g, g->me);
 }
 
 /*
- * A rank that is in place and has no memory says so by naming nothing: nobody goes this way then.
+ * A reduction to the root's result, and one to the own result, from where all collect the slices of
+ * an allreduce. `beside`: a block that is in place is made there, as others still read where it
+ * belongs.
+ */
+static void
+combine_slices(struct gathering *g, struct mpi_rank *self, char *beside)
+{
+	const struct collective *k = g->k;
+	struct operation op = mpi_op_bind(self, k->op, k->recv.datatype);
+	struct address_list all = all_addresses(g);
+	struct slice mine = own_slice(g);
+	char *to = addresses_of(g, k->kind == COLL_REDUCE ? k->root : g->me)->out;
+
+	if (k->kind != COLL_REDUCE_SCATTER)
+		to += mine.from;
+	mpi_zerocopy_combine(&all, &op, mine, beside ? beside : to);
+	if (k->kind == COLL_ALLREDUCE) {
+		gathering_barrier(g);
+		collect(g);
+	}
+	gathering_part(g);
+	if (beside != NULL)
+		memcpy(to, beside, mine.bytes);
+	mpi_op_release(&op);
+}
+
+/*
+ * A rank that has no memory for a block in place says so by naming nothing: nobody goes this way
+ * then.
  */
 static bool
-run_reduce_scatter(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+run_reduction(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct gathering g = {.k = k};
-	struct operation op;
-	const char *operand = own_operand(k);
+	bool each = k->kind == COLL_REDUCE_SCATTER, there = false;
+	struct addresses mine = {.in = own_operand(k), .out = k->recv.buffer};
 	char *beside = NULL;
-	bool there = false;
 
-	if (!k->even || k->recv.count == 0 || !can_combine(k))
+	if (!can_combine(k) || (each && (!k->even || k->recv.count == 0)))
 		return false;
-	if (k->send.in_place) {
+	if (each && k->send.in_place) {
 		beside = malloc((size_t)(k->recv.count * (MPI_Count)k->recv.type->extent));
-		operand = beside != NULL ? operand : NULL;
+		mine.in = beside != NULL ? mine.in : NULL;
 	}
-	if (gathering_begin(&g, self, c, (struct addresses){.in = operand})) {
-		there = all_are_given(&g);
-		op = mpi_op_bind(self, k->op, k->recv.datatype);
+	if (gathering_begin(&g, self, c, mine)) {
+		there = !each || all_are_given(&g);
 		if (there)
-			combine_block(&g, &op, beside);
+			combine_slices(&g, self, beside);
 		else
 			gathering_part(&g);
-		mpi_op_release(&op);
 	}
 	free(beside);
 	*err = MPI_SUCCESS;
@@ -339,4 +326,4 @@ const struct algorithm mpi_algorithm_alltoall_zerocopy = {.run = run_copy};
 const struct algorithm mpi_algorithm_reduce_zerocopy = {.run = run_reduction};
 const struct algorithm mpi_algorithm_allreduce_zerocopy =
 	{.run = run_reduction, .starts = STARTS_ZEROCOPY};
-const struct algorithm mpi_algorithm_reduce_scatter_zerocopy = {.run = run_reduce_scatter};
+const struct algorithm mpi_algorithm_reduce_scatter_zerocopy = {.run = run_reduction};
