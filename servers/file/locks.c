@@ -105,10 +105,12 @@ lock_cut(struct tree *t, const struct file_lock *range)
 	}
 }
 
-/* It takes in those of its owner that touch it and are of its kind. */
+/* It takes in those of its owner that touch it and are of its kind. There is a place for it. */
 static void
 lock_put(struct tree *t, struct file_lock lock)
 {
+	struct file_lock *place;
+
 	for (uint32_t i = 0; i < t->locks; i++) {
 		struct file_lock *l = &t->lock[i];
 
@@ -120,7 +122,9 @@ lock_put(struct tree *t, struct file_lock lock)
 		lock.end = l->end > lock.end ? l->end : lock.end;
 		l->is_used = false;
 	}
-	*find_free(t) = lock;
+	place = find_free(t);
+	if (place != NULL)
+		*place = lock;
 }
 
 /* --- who waits --- */

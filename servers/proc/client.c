@@ -197,6 +197,16 @@ process_kill(struct channel *ch, int pid, int sig, uint32_t flags)
 }
 
 int
+process_queue(struct channel *ch, int pid, int sig, uint64_t value)
+{
+	const struct process_request q = {.op = PROCESS_KILL, .pid = pid, .status = sig,
+		.flags = PROCESS_QUEUED, .told = value};
+	struct process_reply r;
+
+	return process_ask(ch, &q, &r, NULL);
+}
+
+int
 process_group(struct channel *ch, enum process_group_op op, int pid, int value)
 {
 	const struct process_request q = {.op = PROCESS_GROUP, .flags = op, .pid = pid,

@@ -128,6 +128,7 @@ enum process_group_op {
 #define PROCESS_CONTINUED 128		/* WAIT: also for those that go on after that */
 #define PROCESS_STAYS 1024		/* WAIT: what is told can be told once more */
 #define PROCESS_NOT_ENDED 2048		/* WAIT: not for those that have ended */
+#define PROCESS_QUEUED 4096		/* KILL: told: a value that comes with it */
 #define PROCESS_HAS_STOPPED 256		/* as a cause of that; the status is the signal */
 #define PROCESS_HAS_CONTINUED 257
 #define PROCESS_OWN_GROUP (-1)		/* in `group` */
@@ -136,6 +137,7 @@ enum process_group_op {
 #define PROCESS_TOLD 0x80000000u	/* in `signal` of a reply */
 #define PROCESS_SIGNAL(sig) ((uint64_t)1 << ((sig) - 1))
 #define PROCESS_SIGNALS 64		/* the largest */
+#define PROCESS_SIGNALS_QUEUED 32	/* the first of which each comes that was sent */
 /*
  * Of the status with which a process ends, and of the signal by which it ends itself
  * (PROCESS_DEFAULT): these bits, and above them for how long it ran, in a form that only
@@ -279,6 +281,13 @@ process_cluster_of(int32_t pid, uint32_t clusters)
  * its own end ends unless it has a handler; or what service_call says.
  */
 int process_kill(struct channel *ch, int pid, int sig, uint32_t flags);
+
+/*
+ * Send one with a value, to a process. As process_kill; -E_AGAIN: too many have not been told. Who
+ * is told finds PROCESS_QUEUED as the cause in `status`, and the value in its `status` and
+ * `threads`.
+ */
+int process_queue(struct channel *ch, int pid, int sig, uint64_t value);
 
 /*
  * Ask about groups. What is asked for, or 0; -E_SRCH: no such process; -E_PERM: no such group in

@@ -398,7 +398,7 @@ static int
 serve_kill(const struct asked *s, struct process_reply *r)
 {
 	struct member *m = family_by_pid(&agent->family, s->q.pid);
-	const struct signal_note note = {.pid = s->member != NULL ? s->member->pid : 0};
+	struct signal_note note = {.pid = s->member != NULL ? s->member->pid : 0};
 	bool is_default = (s->q.flags & PROCESS_DEFAULT) != 0;
 	int sig = is_default ? s->q.status & PROCESS_STATUS : s->q.status;
 
@@ -408,6 +408,9 @@ serve_kill(const struct asked *s, struct process_reply *r)
 		return -E_SRCH;
 	if (m->job != job_of(s))
 		return -E_ACCES;
+	if ((s->q.flags & PROCESS_QUEUED) != 0)
+		note.status = (struct proc_status){.cause = PROCESS_QUEUED,
+			.status = (int32_t)s->q.told, .threads = (uint32_t)(s->q.told >> 32)};
 	if (is_default && m == s->member)
 		m->status.used = (uint32_t)s->q.status >> PROCESS_STATUS_BITS;
 	return sig == 0 ? 0 : signals_send(m, sig, is_default, &note);

@@ -22,6 +22,7 @@ static struct service *service;
 static struct {
 	uint32_t signal;		/* 0: the place is free */
 	int32_t member;			/* its pid */
+	uint32_t order;			/* of those that are queued */
 	struct signal_note note;
 } notes[NOTES];
 
@@ -34,9 +35,11 @@ signals_begin(struct agent *a, struct service *s)
 
 /* --- notes --- */
 
-static void
+static bool
 note_put(const struct member *m, int sig, const struct signal_note *note)
 {
+	static uint32_t made;
+
 	for (int i = 0; i < NOTES; i++) {
 		const struct member *of = notes[i].signal != 0 ?
 			family_by_pid(&agent->family, notes[i].member) : NULL;
@@ -45,20 +48,35 @@ note_put(const struct member *m, int sig, const struct signal_note *note)
 			continue;
 		notes[i].signal = (uint32_t)sig;
 		notes[i].member = m->pid;
+		notes[i].order = ++made;
 		notes[i].note = *note;
-		return;
+		return true;
 	}
+	return false;
+}
+
+/* The first one; -1: there is none. */
+static int
+note_find(const struct member *m, uint32_t sig)
+{
+	int found = -1;
+
+	for (int i = 0; i < NOTES; i++)
+		if (notes[i].signal == sig && notes[i].member == m->pid && (found < 0 ||
+			(int32_t)(notes[i].order - notes[found].order) < 0))
+			found = i;
+	return found;
 }
 
 static struct signal_note
 note_take(const struct member *m, uint32_t sig)
 {
-	for (int i = 0; i < NOTES; i++)
-		if (notes[i].signal == sig && notes[i].member == m->pid) {
-			notes[i].signal = 0;
-			return notes[i].note;
-		}
-	return (struct signal_note){0};
+	int i = note_find(m, sig);
+
+	if (i < 0)
+		return (struct signal_note){0};
+	notes[i].signal = 0;
+	return notes[i].note;
 }
 
 /* --- what is told --- */
@@ -111,7 +129,8 @@ signals_tell(uint32_t client, void *message)
 		while ((m->pending & PROCESS_SIGNAL(sig)) == 0)
 			sig++;
 		note = note_take(m, sig);
-		m->pending &= ~PROCESS_SIGNAL(sig);
+		if (sig < PROCESS_SIGNALS_QUEUED || note_find(m, sig) < 0)
+			m->pending &= ~PROCESS_SIGNAL(sig);
 		r.signal |= sig;
 		r.pid = note.pid;
 		r.status = note.status;
@@ -206,8 +225,9 @@ signals_send(struct member *m, int sig, bool is_default, const struct signal_not
 		m->pending &= ~STOPS;
 	if ((PROCESS_SIGNAL(sig) & STOPS) != 0)
 		m->pending &= ~PROCESS_SIGNAL(SIGCONT);
-	if ((m->pending & PROCESS_SIGNAL(sig)) == 0)
-		note_put(m, sig, note);
+	if (((m->pending & PROCESS_SIGNAL(sig)) == 0 || sig >= PROCESS_SIGNALS_QUEUED) &&
+		!note_put(m, sig, note) && note->status.cause == PROCESS_QUEUED)
+		return -E_AGAIN;
 	m->pending |= PROCESS_SIGNAL(sig);
 	member_tell(m);
 	return 0;

@@ -25,7 +25,10 @@ void signals_catch(struct member *m, uint64_t told, int client);
 /* The member becomes another program, which is told of these alone. */
 void signals_replace(struct member *m, uint64_t told);
 
-/* 0; -E_INVAL: no signal; -E_ACCES: the default of the job's part. */
+/*
+ * 0; -E_INVAL: no signal; -E_ACCES: the default of the job's part; -E_AGAIN: one with a value has
+ * no place.
+ */
 int signals_send(struct member *m, int sig, bool is_default, const struct signal_note *note);
 
 /* It is time (BIT_TYPED): who was told of SIGKILL and has not ended is ended. */

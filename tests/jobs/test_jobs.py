@@ -150,6 +150,7 @@ def programs(port):
         yield "standard_streams_can_be_closed_as_on_linux", lambda: says_what_linux_says("closed")
         yield "wrong_arguments_as_on_linux", lambda: says_what_linux_says("errnos")
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
+        yield "queued_signals_as_on_linux", lambda: says_what_linux_says("queued")
         yield "kinds_of_waits_as_on_linux", lambda: says_what_linux_says("waits")
         yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
         yield "pieces_in_pipes_as_on_linux", lambda: says_what_linux_says("pieces")

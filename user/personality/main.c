@@ -191,6 +191,8 @@ personality_call(const struct handler_event *c, unsigned long nr)
 	case SYS_rt_sigprocmask:
 	case SYS_rt_sigpending:
 	case SYS_rt_sigtimedwait:
+	case SYS_rt_sigqueueinfo:
+	case SYS_rt_tgsigqueueinfo:
 	case SYS_setitimer:
 	case SYS_getitimer:
 	case SYS_rt_sigreturn: return signal_call(c, nr);

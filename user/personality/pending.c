@@ -15,6 +15,7 @@
 #define SI_USER 0
 #define SI_KERNEL 128
 #define NOTES 31
+#define QUEUE 32
 #define EVERYBODY 0x7fffffff
 
 static struct {
@@ -28,6 +29,13 @@ static struct {
 	uint32_t continued;		/* how often SIGCONT came */
 	struct signal_note note[NOTES];	/* of the first signals; the others come from nobody */
 	uint64_t alarm, period;		/* of SIGALRM, 0: none */
+	/* signals of which each comes, in order; tid: for that thread, 0: for the process */
+	struct lock queue_lock;
+	uint32_t queued;
+	struct {
+		int32_t sig, tid;
+		struct signal_note note;
+	} queue[QUEUE];
 	uint64_t limit;			/* when to look how long it has run; 0: never */
 } signals;
 
@@ -76,6 +84,67 @@ note_put(int sig, const struct signal_note *note)
 		signals.note[sig - 1] = *note;
 }
 
+/* --- queued signals --- */
+
+/* A place for one more: 0; one with a value is refused where there is none. */
+static long
+queue_put(int sig, int32_t tid, const struct signal_note *note)
+{
+	long result = 0;
+
+	lock_take(&signals.queue_lock);
+	if (signals.queued < QUEUE) {
+		signals.queue[signals.queued].sig = sig;
+		signals.queue[signals.queued].tid = tid;
+		signals.queue[signals.queued++].note = *note;
+	} else if (note->code == SI_QUEUE) {
+		result = -E_AGAIN;
+	}
+	lock_give(&signals.queue_lock);
+	return result;
+}
+
+/* With the lock: number i is gone. */
+static void
+queue_cut(uint32_t i)
+{
+	for (signals.queued--; i < signals.queued; i++)
+		signals.queue[i] = signals.queue[i + 1];
+}
+
+/* The first one of a thread, or the process; is one more there? */
+static bool
+queue_take(int sig, int32_t tid, struct signal_note *note)
+{
+	uint32_t i = 0, found = 0;
+
+	*note = (struct signal_note){0};
+	lock_take(&signals.queue_lock);
+	while (i < signals.queued)
+		if (signals.queue[i].sig != sig || signals.queue[i].tid != tid || found++ > 0) {
+			i++;
+		} else {
+			*note = signals.queue[i].note;
+			queue_cut(i);
+		}
+	lock_give(&signals.queue_lock);
+	return found > 1;
+}
+
+static void
+queue_drop(uint64_t which)
+{
+	uint32_t i = 0;
+
+	lock_take(&signals.queue_lock);
+	while (i < signals.queued)
+		if ((which & SIGNAL_OF(signals.queue[i].sig)) != 0 && signals.queue[i].tid == 0)
+			queue_cut(i);
+		else
+			i++;
+	lock_give(&signals.queue_lock);
+}
+
 bool
 signals_drop_children(void)
 {
@@ -91,7 +160,7 @@ child_changed(void)
 	kfutex_wake((unsigned long)&signals.children, EVERYBODY);
 }
 
-void
+long
 signal_pend(const struct handler_event *c, int sig, const struct signal_note *note)
 {
 	const struct thread_record *r = thread_record(c);
@@ -107,12 +176,15 @@ signal_pend(const struct handler_event *c, int sig, const struct signal_note *no
 	if ((bit & SIGNALS_STOP) != 0)
 		signals_drop(SIGNAL_OF(SIGCONT));
 	if (signal_is_ignored(sig) && (r->mask & bit) == 0)
-		return;
+		return 0;
+	if (sig >= SIGNALS_QUEUED && queue_put(sig, 0, note) != 0)
+		return -E_AGAIN;
 	if ((__atomic_load_n(&signals.pending, __ATOMIC_RELAXED) & bit) == 0)
 		note_put(sig, note);
 	__atomic_fetch_or(&signals.pending, bit, __ATOMIC_RELEASE);
 	if ((r->mask & bit) != 0)
 		pending_pass_on(r->tid, bit);
+	return 0;
 }
 
 long
@@ -124,6 +196,8 @@ signal_pend_thread(int tid, int sig, const struct signal_note *note)
 		return -E_SRCH;
 	if (sig == 0 || (signal_is_ignored(sig) && (r->mask & SIGNAL_OF(sig)) == 0))
 		return 0;
+	if (sig >= SIGNALS_QUEUED && queue_put(sig, tid, note) != 0)
+		return -E_AGAIN;
 	note_put(sig, note);
 	__atomic_fetch_or(&r->pending, SIGNAL_OF(sig), __ATOMIC_RELEASE);
 	if (tid == kthread_self())
@@ -142,6 +216,24 @@ void
 signals_drop(uint64_t which)
 {
 	__atomic_fetch_and(&signals.pending, ~which, __ATOMIC_RELAXED);
+	if (signals.queued > 0)
+		queue_drop(which);
+}
+
+/* Its number, or 0: another thread has it. The bit stays if one more is there. */
+static int
+take_queued(struct thread_record *r, int sig, struct signal_note *note)
+{
+	uint64_t bit = SIGNAL_OF(sig);
+	bool is_thread = (__atomic_fetch_and(&r->pending, ~bit, __ATOMIC_ACQ_REL) & bit) != 0;
+	uint64_t *pending = is_thread ? &r->pending : &signals.pending;
+
+	if (!is_thread &&
+		(__atomic_fetch_and(&signals.pending, ~bit, __ATOMIC_ACQ_REL) & bit) == 0)
+		return 0;
+	if (queue_take(sig, is_thread ? r->tid : 0, note))
+		__atomic_fetch_or(pending, bit, __ATOMIC_RELEASE);
+	return sig;
 }
 
 int
@@ -153,6 +245,10 @@ signal_take(struct thread_record *r, uint64_t mask, struct signal_note *note)
 		uint64_t bit = found & -found;
 		int sig = __builtin_ctzll(found) + 1;
 
+		if (sig >= SIGNALS_QUEUED && take_queued(r, sig, note) != 0)
+			return sig;
+		if (sig >= SIGNALS_QUEUED)
+			continue;
 		*note = sig <= NOTES ? signals.note[sig - 1] : (struct signal_note){0};
 		if ((__atomic_fetch_and(&r->pending, ~bit, __ATOMIC_ACQ_REL) & bit) != 0 ||
 			(__atomic_fetch_and(&signals.pending, ~bit, __ATOMIC_ACQ_REL) & bit) != 0)
@@ -169,6 +265,10 @@ take_told(const struct handler_event *c, const struct process_reply *r)
 	int sig = (int)(r->signal & ~PROCESS_TOLD);
 	struct signal_note note = {.code = SI_USER, .pid = r->pid};
 
+	if (sig != SIGCHLD && r->status.cause == PROCESS_QUEUED) {
+		note.code = SI_QUEUE;
+		note.value = (uint32_t)r->status.status | (uint64_t)r->status.threads << 32;
+	}
 	if (sig < 1 || sig > PROCESS_SIGNALS)
 		return;
 	if (sig == SIGCHLD && r->pid != 0) {

@@ -535,9 +535,23 @@ process_waitid(const struct handler_event *c)
 
 /* --- signals to others --- */
 
+struct sending {
+	long pid;
+	int sig;
+	uint32_t flags;
+	uint64_t value;
+};
+
+static int
+send_signal(struct channel *ch, struct sending s)
+{
+	return (s.flags & PROCESS_QUEUED) != 0 ? process_queue(ch, (int)s.pid, s.sig, s.value) :
+		process_kill(ch, (int)s.pid, s.sig, s.flags);
+}
+
 /* To processes of another cluster, by a channel that is there for this alone. */
 static __attribute__((noinline)) long
-kill_far(int cluster, long pid, int sig, uint32_t flags)
+kill_far(int cluster, struct sending s)
 {
 	struct channel ch;
 	long result = process_open(&ch, cluster, PERSONALITY_BIT);
@@ -545,13 +559,13 @@ kill_far(int cluster, long pid, int sig, uint32_t flags)
 	if (result != 0)
 		return result == -E_NOSPC ? -E_AGAIN : -E_SRCH;
 	ch.bits |= 1u << PERSONALITY_SIGNAL_BIT;
-	result = process_kill(&ch, (int)pid, sig, flags);
+	result = send_signal(&ch, s);
 	channel_end(&ch);
 	return result;
 }
 
 static long
-kill_near(long pid, int sig, uint32_t flags)
+kill_near(struct sending s)
 {
 	int line;
 	struct channel *ch = process_line(&line);
@@ -559,14 +573,14 @@ kill_near(long pid, int sig, uint32_t flags)
 
 	if (ch == NULL)
 		return result;
-	result = process_kill(ch, (int)pid, sig, flags);
+	result = send_signal(ch, s);
 	process_line_back(line);
 	return result;
 }
 
 /* Groups are of one cluster; -1 is everybody in all of them. */
-long
-process_kill_call(long pid, int sig, uint32_t flags)
+static long
+send_to(struct sending s)
 {
 	struct cluster_info here;
 	long result, far;
@@ -574,15 +588,27 @@ process_kill_call(long pid, int sig, uint32_t flags)
 
 	kcluster_info(&here);
 	own = (int)here.cluster;
-	if (pid > 0 && process_cluster_of((int32_t)pid, here.clusters) != own)
-		result = kill_far(process_cluster_of((int32_t)pid, here.clusters), pid, sig, flags);
+	if (s.pid > 0 && process_cluster_of((int32_t)s.pid, here.clusters) != own)
+		result = kill_far(process_cluster_of((int32_t)s.pid, here.clusters), s);
 	else
-		result = kill_near(pid, sig, flags);
-	for (int i = 0; pid == -1 && i < (int)here.clusters; i++) {
-		far = i == own ? -E_SRCH : kill_far(i, pid, sig, flags);
+		result = kill_near(s);
+	for (int i = 0; s.pid == -1 && i < (int)here.clusters; i++) {
+		far = i == own ? -E_SRCH : kill_far(i, s);
 		result = result == -E_SRCH ? far : result;
 	}
 	return result == -E_ACCES ? -E_PERM : result;
+}
+
+long
+process_kill_call(long pid, int sig, uint32_t flags)
+{
+	return send_to((struct sending){pid, sig, flags, 0});
+}
+
+long
+process_queue_call(int32_t pid, int sig, uint64_t value)
+{
+	return send_to((struct sending){pid, sig, PROCESS_QUEUED, value});
 }
 
 void

@@ -58,6 +58,7 @@ long process_execve(const struct handler_event *c);
 long process_wait4(const struct handler_event *c);
 long process_waitid(const struct handler_event *c);
 long process_kill_call(long pid, int sig, uint32_t flags);
+long process_queue_call(int32_t pid, int sig, uint64_t value);
 void process_stopped_call(int sig);
 /* The caller's pid, or its parent's. */
 long process_number(const struct handler_event *c, bool of_parent);

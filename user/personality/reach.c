@@ -125,7 +125,8 @@ reach_texts(uint64_t at)
 /* What an argument points to. MAYBE: it may be a null pointer. */
 enum points {
 	TO_NOTHING, TO_TEXT, TO_TEXT_MAYBE, TO_TEXTS, READ_8, READ_8_MAYBE, READ_16,
-	READ_16_MAYBE, READ_24_MAYBE, READ_32, READ_32_MAYBE, READ_PIECES, WRITE_4_MAYBE, WRITE_8,
+	READ_16_MAYBE, READ_24_MAYBE, READ_32, READ_32_MAYBE, READ_128,
+	READ_PIECES, WRITE_4_MAYBE, WRITE_8,
 	WRITE_8_MAYBE, WRITE_16, WRITE_16_MAYBE, WRITE_24_MAYBE, WRITE_32, WRITE_32_MAYBE,
 	WRITE_POLLED, WRITE_SET, WRITE_112, WRITE_128, WRITE_128_MAYBE, WRITE_144,
 	WRITE_144_MAYBE, WRITE_390,
@@ -174,6 +175,7 @@ static const struct pointing {
 	{SYS_rt_sigprocmask, {0, READ_8_MAYBE, WRITE_8_MAYBE}},
 	{SYS_rt_sigpending, {WRITE_8}},
 	{SYS_rt_sigtimedwait, {READ_8, WRITE_128_MAYBE, READ_16_MAYBE}},
+	{SYS_rt_sigqueueinfo, {0, 0, READ_128}},
 	{SYS_times, {WRITE_32_MAYBE}},
 	{SYS_uname, {WRITE_390}},
 	{SYS_getrusage, {0, WRITE_144}},
@@ -186,6 +188,7 @@ static const struct pointing {
 	{SYS_mq_getsetattr, {0, READ_8_MAYBE, WRITE_32_MAYBE}},
 	{SYS_socketpair, {0, 0, 0, WRITE_8}},
 	{SYS_execve, {TO_TEXT, TO_TEXTS, TO_TEXTS}},
+	{SYS_rt_tgsigqueueinfo, {0, 0, 0, READ_128}},
 	{SYS_wait4, {0, WRITE_4_MAYBE, 0, WRITE_144_MAYBE}},
 	{SYS_prlimit64, {0, 0, READ_16_MAYBE, WRITE_16_MAYBE}},
 	{SYS_renameat2, {0, TO_TEXT, 0, TO_TEXT}},
@@ -199,6 +202,7 @@ static const struct {
 } sizes[] = {
 	[READ_8] = {8, 0, 0}, [READ_8_MAYBE] = {8, 0, 1}, [READ_16] = {16, 0, 0},
 	[READ_16_MAYBE] = {16, 0, 1}, [READ_24_MAYBE] = {24, 0, 1}, [READ_32] = {32, 0, 0},
+	[READ_128] = {128, 0, 0},
 	[READ_32_MAYBE] = {32, 0, 1}, [WRITE_4_MAYBE] = {4, 1, 1}, [WRITE_8] = {8, 1, 0},
 	[WRITE_8_MAYBE] = {8, 1, 1}, [WRITE_16] = {16, 1, 0}, [WRITE_16_MAYBE] = {16, 1, 1},
 	[WRITE_24_MAYBE] = {24, 1, 1}, [WRITE_32] = {32, 1, 0}, [WRITE_32_MAYBE] = {32, 1, 1},

@@ -168,6 +168,8 @@ signal_info_fill(int32_t info[SIGINFO_WORDS], int sig, const struct signal_note 
 	info[2] = note->code;
 	info[4] = note->pid;
 	info[6] = note->status;
+	if (note->value != 0)
+		memcpy(&info[6], &note->value, sizeof(note->value));
 }
 
 static long
@@ -227,6 +229,33 @@ sent(const struct handler_event *c, unsigned long nr)
 	return 0;
 }
 
+/* With a siginfo_t of the sender's, of which the value is taken, and here all. */
+static long
+queued(const struct handler_event *c, bool is_thread)
+{
+	int32_t pid = (int32_t)arg(c, 0), tid = is_thread ? (int32_t)arg(c, 1) : 0;
+	int sig = (int32_t)arg(c, is_thread ? 2 : 1);
+	const int32_t *info = (const int32_t *)arg(c, is_thread ? 3 : 2);
+	struct signal_note note = {.code = info[2], .pid = info[4]};
+
+	if (is_thread && (pid <= 0 || tid <= 0))
+		return -E_INVAL;
+	memcpy(&note.value, &info[6], sizeof(note.value));
+	if (pid != personality_info.pid && (note.code >= 0 || note.code == SI_TKILL))
+		return -E_PERM;
+	if (pid <= 0 || (is_thread && pid != personality_info.pid))
+		return -E_SRCH;
+	if (sig < 0 || sig > PROCESS_SIGNALS)
+		return -E_INVAL;
+	if (pid != personality_info.pid)
+		return process_queue_call(pid, sig, note.value);
+	if (sig == SIGKILL)
+		signal_end(c, sig);
+	if (is_thread)
+		return signal_pend_thread(tid, sig, &note);
+	return sig != 0 ? signal_pend(c, sig, &note) : 0;
+}
+
 static long
 alternate_stack(const struct handler_event *c)
 {
@@ -274,6 +303,8 @@ signal_call(const struct handler_event *c, unsigned long nr)
 	case SYS_rt_sigsuspend: return suspend(c);
 	case SYS_rt_sigreturn: signal_return_call(c);
 	case SYS_sigaltstack: return alternate_stack(c);
+	case SYS_rt_sigqueueinfo: return queued(c, false);
+	case SYS_rt_tgsigqueueinfo: return queued(c, true);
 	case SYS_setitimer: return signal_timer_set(c);
 	case SYS_getitimer: return signal_timer_get(c);
 	default: return sent(c, nr);

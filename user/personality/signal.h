@@ -68,7 +68,12 @@ struct signal_note {
 	int32_t code;
 	int32_t pid;		/* who sent it, or which child it is about */
 	int32_t status;		/* of the child */
+	uint64_t value;		/* that came with it */
 };
+
+/* each of these comes that was sent, in order, with its value */
+#define SIGNALS_QUEUED 32
+#define SI_QUEUE (-1)
 
 /* --- what is pending: pending.c --- */
 
@@ -78,8 +83,11 @@ void signals_want(const struct handler_event *c, uint64_t told);
 /* The calling thread may be stopped for signals, and by faults, as far as the program wants. */
 void signals_listen(const struct handler_event *c);
 
-/* Signals for the process, and for one of its threads. */
-void signal_pend(const struct handler_event *c, int sig, const struct signal_note *note);
+/*
+ * Signals for the process, and for one of its threads. Of one with a value -E_AGAIN: there are too
+ * many; else 0, or -E_SRCH: no such thread.
+ */
+long signal_pend(const struct handler_event *c, int sig, const struct signal_note *note);
 long signal_pend_thread(int tid, int sig, const struct signal_note *note);
 
 /* Pending signals that the thread does not block. */
