@@ -151,6 +151,7 @@ def programs(port):
         yield "wrong_arguments_as_on_linux", lambda: says_what_linux_says("errnos")
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
         yield "queued_signals_as_on_linux", lambda: says_what_linux_says("queued")
+        yield "mappings_in_the_place_of_others_as_on_linux", lambda: says_what_linux_says("replaced")
         yield "kinds_of_waits_as_on_linux", lambda: says_what_linux_says("waits")
         yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
         yield "pieces_in_pipes_as_on_linux", lambda: says_what_linux_says("pieces")

@@ -445,6 +445,7 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 	switch (nr) {
 	case SYS_openat: return call_open(c);
 	case SYS_fstatat:
+	case SYS_statx:
 	case SYS_fstat:
 	case SYS_faccessat:
 	case SYS_utimensat:

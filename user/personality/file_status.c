@@ -10,6 +10,9 @@
 #define AT_SYMLINK_NOFOLLOW 0x100
 #define AT_NO_AUTOMOUNT 0x800
 #define AT_EMPTY_PATH 0x1000
+#define AT_STATX_SYNC 0x6000
+#define STATX_BASIC 0x7ff
+#define STATX_RESERVED 0x80000000u
 #define ACCESS_EXECUTE 1
 #define UTIME_NOW 0x3fffffff
 #define UTIME_OMIT 0x3ffffffe
@@ -139,6 +142,48 @@ call_stat(const struct handler_event *c)
 	return result != 0 ? result : fill_stat(arg(c, 2), &k);
 }
 
+/* Linux's struct statx. */
+struct linux_statx {
+	uint32_t mask, blksize;
+	uint64_t attributes;
+	uint32_t nlink, uid, gid;
+	uint16_t mode, pad;
+	uint64_t ino, size, blocks, attributes_mask;
+	struct {
+		int64_t seconds;
+		uint32_t ns, pad;
+	} accessed, made, changed, modified;
+	uint32_t rdev[2], dev[2];
+	uint64_t rest[14];
+};
+
+_Static_assert(sizeof(struct linux_statx) == 256, "struct statx");
+
+static __attribute__((noinline)) long
+call_statx(const struct handler_event *c)
+{
+	unsigned long how = arg(c, 2) & ~(unsigned long)AT_STATX_SYNC;
+	struct linux_stat s;
+	struct known k;
+	int result = !is_known(how) || (arg(c, 3) & STATX_RESERVED) != 0 ? -E_INVAL :
+		names_itself(c, how) ? know_open(c, arg(c, 0), &k) :
+		know_path(c, (long)arg(c, 0), arg(c, 1), &k, (how & AT_SYMLINK_NOFOLLOW) == 0);
+
+	if (result != 0)
+		return result;
+	fill_stat((unsigned long)&s, &k);
+	const struct linux_statx x = {.mask = STATX_BASIC, .blksize = (uint32_t)s.blksize,
+		.nlink = s.nlink, .mode = (uint16_t)s.mode, .ino = s.ino,
+		.size = (uint64_t)s.size, .blocks = (uint64_t)s.blocks,
+		.accessed = {s.times[0].seconds, (uint32_t)s.times[0].ns, 0},
+		.modified = {s.times[1].seconds, (uint32_t)s.times[1].ns, 0},
+		.changed = {s.times[2].seconds, (uint32_t)s.times[2].ns, 0},
+		.dev = {0, (uint32_t)s.dev}};
+
+	memcpy((void *)arg(c, 4), &x, sizeof(x));
+	return 0;
+}
+
 static long
 call_fstat(const struct handler_event *c)
 {
@@ -265,6 +310,7 @@ file_status_call(const struct handler_event *c, unsigned long nr)
 	switch (nr) {
 	case SYS_fstatat: return call_stat(c);
 	case SYS_fstat: return call_fstat(c);
+	case SYS_statx: return call_statx(c);
 	case SYS_faccessat: return call_access(c);
 	case SYS_utimensat: return call_times(c);
 	case SYS_readlinkat: return call_readlink(c);

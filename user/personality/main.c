@@ -154,6 +154,7 @@ serve_others(const struct handler_event *c, unsigned long nr)
 	case SYS_getdents64:
 	case SYS_lseek:
 	case SYS_fstatat:
+	case SYS_statx:
 	case SYS_fstat:
 	case SYS_fsync:
 	case SYS_fdatasync:

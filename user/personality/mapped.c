@@ -69,7 +69,7 @@ say_why_not(void)
 }
 
 static __attribute__((noinline)) long
-map_shared(const struct opened *o, struct mapping *m)
+map_shared(const struct handler_event *c, const struct opened *o, struct mapping *m)
 {
 	uint64_t bytes = m->pages * personality_info.page_bytes;
 	struct file_request q = {.op = FILE_SHARE, .handle = o->handle,
@@ -80,7 +80,7 @@ map_shared(const struct opened *o, struct mapping *m)
 	if (result == -LINUX_ENODEV)
 		say_why_not();
 	if (result == 0)
-		result = kmem_alloc(SELF, bytes, 0, &m->addr);
+		result = memory_place(c, 0, &m->addr);
 	if (result < 0)
 		return result;
 	result = map_parts(r.value, m);
@@ -92,13 +92,13 @@ map_shared(const struct opened *o, struct mapping *m)
 }
 
 static __attribute__((noinline)) long
-map_copy(const struct opened *o, struct mapping *m)
+map_copy(const struct handler_event *c, const struct opened *o, struct mapping *m)
 {
 	uint64_t bytes = m->pages * personality_info.page_bytes;
-	long result = kmem_alloc(SELF, bytes, PAGE_READ | PAGE_WRITE, &m->addr);
+	long result = memory_place(c, PAGE_READ | PAGE_WRITE, &m->addr);
 
 	if (result < 0)
-		return -E_NOMEM;
+		return result == -E_EXIST ? result : -E_NOMEM;
 	result = files_read(o, m->first * personality_info.page_bytes, (char *)m->addr, bytes);
 	if (result >= 0 && m->prot != (PAGE_READ | PAGE_WRITE))
 		result = kpage_protect(SELF, m->addr, (int)m->pages, m->prot);
@@ -123,7 +123,8 @@ check_file(const struct handler_event *c, const struct opened *o)
 		return -E_ACCES;
 	if (o->kind != OPENED_FILE)
 		return -LINUX_ENODEV;
-	return (arg(c, 3) & MAP_FIXED) != 0 ? -E_INVAL : 0;
+	return (arg(c, 3) & MAP_FIXED) != 0 && arg(c, 0) % personality_info.page_bytes != 0 ?
+		-E_INVAL : 0;
 }
 
 long
@@ -147,6 +148,6 @@ mapped_mmap(const struct handler_event *c)
 	if (m.prot == 0)
 		m.prot = PAGE_READ;
 	m.may_write = (o->flags & OPENED_WRITE) != 0;
-	result = (arg(c, 3) & MAP_SHARED) != 0 ? map_shared(o, &m) : map_copy(o, &m);
+	result = (arg(c, 3) & MAP_SHARED) != 0 ? map_shared(c, o, &m) : map_copy(c, o, &m);
 	return result < 0 ? result : (long)m.addr;
 }

@@ -13,6 +13,7 @@
 
 #define MAP_SHARED 1
 #define MAP_FIXED 0x10
+#define MAP_FIXED_NOREPLACE 0x100000
 #define MREMAP_MAYMOVE 1
 #define ADVICE_LAST 25
 #define MSYNC_FLAGS 7
@@ -151,27 +152,96 @@ memory_is_allowed(const struct handler_event *c, unsigned long bytes)
 
 /* --- the calls --- */
 
+/* Memory at free addresses, in as large pieces as there are. */
+static long
+map_there(unsigned long addr, unsigned long left, int prot)
+{
+	unsigned long take = left;
+	long result = 0;
+
+	while (left > 0 && result >= 0) {
+		long memory;
+
+		take = take < left ? take : left;
+		memory = kmemory_create((int)take);
+		if (memory < 0 && take > 1) {
+			take /= 2;
+			continue;
+		}
+		result = memory < 0 ? memory :
+			kpage_map(SELF, addr, (int)memory, 0, (int)take, prot);
+		if (memory >= 0)
+			khandle_close((int)memory);
+		addr += take * personality_info.page_bytes;
+		left -= take;
+	}
+	return result;
+}
+
+/*
+ * At the address that is asked for, in the place of what is there. With prot 0 the addresses are
+ * free then, for who maps there at once.
+ */
+static long
+place_fixed(const struct handler_event *c, int prot)
+{
+	unsigned long addr = arg(c, 0), pages = pages_of(arg(c, 1));
+	bool may_replace = (arg(c, 3) & MAP_FIXED_NOREPLACE) == 0;
+	long result = 0;
+
+	if (addr == 0 || !is_sane(addr, arg(c, 1)))
+		return -E_INVAL;
+	if (may_replace)
+		result = give_up(addr, arg(c, 1));
+	if (result >= 0 && prot != 0)
+		result = map_there(addr, pages, prot);
+	if (result < 0 && may_replace)
+		give_up(addr, arg(c, 1));
+	return result == -E_EXIST || result >= 0 ? result : -E_NOMEM;
+}
+
+static long
+place_held(const struct handler_event *c, int prot, uint64_t *addr)
+{
+	*addr = arg(c, 0);
+	return (arg(c, 3) & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0 ? place_fixed(c, prot) :
+		kmem_alloc(SELF, arg(c, 1), prot, addr);
+}
+
+long
+memory_place(const struct handler_event *c, int prot, uint64_t *addr)
+{
+	long result;
+
+	lock_take(&lock);
+	result = place_held(c, prot, addr);
+	lock_give(&lock);
+	return result;
+}
+
 /* Memory that processes share is there from the start: all of them are to find the same. */
 long
 memory_mmap(const struct handler_event *c)
 {
-	bool is_shared = (arg(c, 3) & MAP_SHARED) != 0;
+	bool is_shared = (arg(c, 3) & MAP_SHARED) != 0,
+		is_fixed = (arg(c, 3) & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
+	int prot = memory_prot(arg(c, 2)) | (is_shared ? PAGE_READ : 0);
 	uint64_t addr;
 	long result;
 
-	if ((arg(c, 3) & MAP_FIXED) != 0 || !is_sane(0, arg(c, 1)))
+	/* what has no access is addresses of the kernel's choice */
+	if (!is_sane(0, arg(c, 1)) || (is_fixed && prot == 0))
 		return -E_INVAL;
 	lock_take(&lock);
 	if (!is_allowed(c, arg(c, 1))) {
 		lock_give(&lock);
 		return -E_NOMEM;
 	}
-	result = kmem_alloc(SELF, arg(c, 1), memory_prot(arg(c, 2)) | (is_shared ? PAGE_READ : 0),
-		&addr);
+	result = place_held(c, prot, &addr);
 	if (result >= 0)
 		note(addr, arg(c, 1), is_shared);
 	lock_give(&lock);
-	return result < 0 ? -E_NOMEM : (long)addr;
+	return result >= 0 ? (long)addr : is_fixed ? result : -E_NOMEM;
 }
 
 long

@@ -32,10 +32,10 @@ static struct {
 	/* signals of which each comes, in order; tid: for that thread, 0: for the process */
 	struct lock queue_lock;
 	uint32_t queued;
-	struct {
+	struct queued_signal {
 		int32_t sig, tid;
 		struct signal_note note;
-	} queue[QUEUE];
+	} *queue;			/* memory that is there from the first one on */
 	uint64_t limit;			/* when to look how long it has run; 0: never */
 } signals;
 
@@ -91,9 +91,13 @@ static long
 queue_put(int sig, int32_t tid, const struct signal_note *note)
 {
 	long result = 0;
+	uint64_t addr;
 
 	lock_take(&signals.queue_lock);
-	if (signals.queued < QUEUE) {
+	if (signals.queue == NULL && kmem_alloc(SELF, QUEUE * sizeof(*signals.queue),
+		PAGE_READ | PAGE_WRITE, &addr) >= 0)
+		signals.queue = (struct queued_signal *)addr;
+	if (signals.queue != NULL && signals.queued < QUEUE) {
 		signals.queue[signals.queued].sig = sig;
 		signals.queue[signals.queued].tid = tid;
 		signals.queue[signals.queued++].note = *note;

@@ -137,6 +137,7 @@ enum linux_call {
 	SYS_prlimit64 = 261,
 	SYS_renameat2 = 276,
 	SYS_getrandom = 278,
+	SYS_statx = 291,
 	/* not Linux's: what children inherit (inherit.h) */
 	SYS_inherit = PERSONALITY_INHERIT,
 	/* the first call of a child of fork, and of a thread made by clone */
@@ -247,6 +248,9 @@ int memory_prot(unsigned long prot);
 
 /* Do the process's limits allow so many bytes more? */
 bool memory_is_allowed(const struct handler_event *c, unsigned long bytes);
+
+/* Addresses for mmap's arguments, with memory unless prot is 0; a child does not get them yet. */
+long memory_place(const struct handler_event *c, int prot, uint64_t *addr);
 
 /* This has been mapped: a child gets it, the same frames or copies. */
 void memory_note(unsigned long addr, unsigned long bytes, bool is_shared);

@@ -129,7 +129,7 @@ enum points {
 	READ_PIECES, WRITE_4_MAYBE, WRITE_8,
 	WRITE_8_MAYBE, WRITE_16, WRITE_16_MAYBE, WRITE_24_MAYBE, WRITE_32, WRITE_32_MAYBE,
 	WRITE_POLLED, WRITE_SET, WRITE_112, WRITE_128, WRITE_128_MAYBE, WRITE_144,
-	WRITE_144_MAYBE, WRITE_390,
+	WRITE_144_MAYBE, WRITE_256, WRITE_390,
 };
 
 #define POINTERS 6
@@ -192,6 +192,7 @@ static const struct pointing {
 	{SYS_wait4, {0, WRITE_4_MAYBE, 0, WRITE_144_MAYBE}},
 	{SYS_prlimit64, {0, 0, READ_16_MAYBE, WRITE_16_MAYBE}},
 	{SYS_renameat2, {0, TO_TEXT, 0, TO_TEXT}},
+	{SYS_statx, {0, TO_TEXT, 0, 0, WRITE_256}},
 };
 
 /* The bytes of what has one size, and what is done with them. */
@@ -207,7 +208,8 @@ static const struct {
 	[WRITE_8_MAYBE] = {8, 1, 1}, [WRITE_16] = {16, 1, 0}, [WRITE_16_MAYBE] = {16, 1, 1},
 	[WRITE_24_MAYBE] = {24, 1, 1}, [WRITE_32] = {32, 1, 0}, [WRITE_32_MAYBE] = {32, 1, 1},
 	[WRITE_112] = {112, 1, 0}, [WRITE_128] = {128, 1, 0}, [WRITE_128_MAYBE] = {128, 1, 1},
-	[WRITE_144] = {144, 1, 0}, [WRITE_144_MAYBE] = {144, 1, 1}, [WRITE_390] = {390, 1, 0},
+	[WRITE_144] = {144, 1, 0}, [WRITE_144_MAYBE] = {144, 1, 1},
+	[WRITE_256] = {256, 1, 0}, [WRITE_390] = {390, 1, 0},
 };
 
 /* Lists, whose length is another argument. */
