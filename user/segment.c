@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The list of what lies in a segment: see segment.h. It is changed with its lock taken, which
- * nobody holds while he waits. A process that ends with the lock taken leaves it so: who wants it
- * after that gets -E_BUSY, and what is open goes on.
+ * nobody holds while he waits, or fills what he makes. From a process that ends with the lock taken
+ * it is taken away after a while; one that lives looks before its only writes whether it still has
+ * the lock, and begins anew otherwise.
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
@@ -13,7 +14,7 @@
 
 #define ENTRIES_MIN 8
 #define BYTES_OF_AN_ENTRY 256		/* of the segment */
-#define PATIENCE_NS 1000000000ull	/* with who has the lock of a shared segment */
+#define PATIENCE_NS 300000000ull	/* with who has the lock of a shared segment */
 
 static uint32_t
 entries(const struct segment *g)
@@ -48,39 +49,68 @@ segment_begin(struct segment *g, void *memory, size_t bytes, int flags)
 
 /* --- its lock --- */
 
-static int
-lock(const struct segment *g)
-{
-	uint32_t *word = &segment_head(g)->lock, w;
-	uint64_t until = FOREVER;
-	long e;
+/* Its word: how often it was taken, and 0: it is free, 1: taken, 2: and somebody sleeps. */
+#define LOCK_STATE(w) ((w) & 3u)
+#define LOCK_NUMBER(w) ((w) & ~3u)
+#define LOCK_ONE 4u
 
-	if (word_swap(word, 0, 1))
-		return 0;
+static uint64_t
+patience(const struct segment *g)
+{
+	uint64_t until = FOREVER;
+
 	if (g->shared != 0 && kclock(&until) == 0)
 		until += PATIENCE_NS;
-	for (;;) {
-		w = word_look(word);
-		if (w == 0 ? word_swap(word, 0, 2) : w == 1 && !word_swap(word, 1, 2)) {
-			if (w == 0)
+	return until;
+}
+
+/* Who has had it too long is dead, or will see that it is not his any more. */
+static int
+lock(const struct segment *g, uint32_t *held)
+{
+	uint32_t *word = &segment_head(g)->lock, w = word_look(word), taken = LOCK_NUMBER(w);
+	uint64_t until = patience(g);
+	bool is_late = false;
+
+	for (uint32_t mark = 1;; w = word_look(word)) {
+		long e;
+
+		if (LOCK_NUMBER(w) != taken) {
+			taken = LOCK_NUMBER(w);
+			until = patience(g);
+			is_late = false;
+		}
+		if (LOCK_STATE(w) == 0 || is_late) {
+			*held = taken + LOCK_ONE;
+			if (word_swap(word, w, *held | mark))
 				return 0;
 			continue;
 		}
-		e = kfutex_wait((unsigned long)word | g->shared, 2, until);
-		if (e < 0 && e != -E_AGAIN && e != -E_INTR)
-			return e == -E_TIMEDOUT ? -E_BUSY : (int)e;
+		mark = 2;
+		if (LOCK_STATE(w) == 1 && !word_swap(word, w, taken | mark))
+			continue;
+		e = kfutex_wait((unsigned long)word | g->shared, taken | mark, until);
+		is_late = e == -E_TIMEDOUT;
+		if (e < 0 && e != -E_AGAIN && e != -E_INTR && !is_late)
+			return (int)e;
 	}
 }
 
+static bool
+is_held(const struct segment *g, uint32_t held)
+{
+	return LOCK_NUMBER(word_look(&segment_head(g)->lock)) == held;
+}
+
 static void
-unlock(const struct segment *g)
+unlock(const struct segment *g, uint32_t held)
 {
 	uint32_t *word = &segment_head(g)->lock, w;
 
 	do
 		w = word_look(word);
-	while (!word_swap(word, w, 0));
-	if (w == 2)
+	while (LOCK_NUMBER(w) == held && !word_swap(word, w, held));
+	if (LOCK_NUMBER(w) == held && LOCK_STATE(w) == 2)
 		kfutex_wake((unsigned long)word | g->shared, 1);
 }
 
@@ -90,11 +120,12 @@ unlock(const struct segment *g)
 static struct segment_entry
 entry_copy(const struct segment *g, uint32_t i)
 {
-	struct segment_entry e;
+	struct segment_entry *from = &segment_head(g)->entry[i];
+	struct segment_entry e = {.kind = word_look(&from->kind), .offset = from->offset,
+		.bytes = from->bytes, .a = from->a, .b = from->b};
 	uint32_t first = contents(entries(g));
 
-	memcpy(&e, &segment_head(g)->entry[i], sizeof(e));
-	e.name[SEGMENT_NAME_MAX] = '\0';
+	memcpy(e.name, from->name, SEGMENT_NAME_MAX);
 	if (e.offset < first || e.offset > g->bytes || e.bytes > g->bytes - e.offset ||
 		e.offset % SEGMENT_UNIT != 0)
 		e.kind = SEGMENT_FREE;
@@ -144,74 +175,96 @@ find_gap(const struct segment *g, uint32_t at, uint32_t bytes)
 }
 
 static int
-make(const struct segment *g, struct segment_wish *w, uint32_t *offset)
+make(const struct segment *g, uint32_t held, struct segment_wish *w)
 {
 	struct segment_head *h = segment_head(g);
-	uint32_t n = entries(g), i = 0, first = contents(n), hint = h->next;
+	uint32_t n = entries(g), i = 0, first = contents(n), hint = h->next, offset;
 
-	while (i < n && h->entry[i].kind != SEGMENT_FREE)
+	while (i < n && word_look(&h->entry[i].kind) != SEGMENT_FREE)
 		i++;
 	if (i == n || w->bytes > g->bytes)
 		return -E_NOMEM;
 	if (hint < first || hint % SEGMENT_UNIT != 0)
 		hint = first;
-	*offset = find_gap(g, hint, w->bytes);
-	if (*offset == 0)
-		*offset = find_gap(g, first, w->bytes);
-	if (*offset == 0)
+	offset = find_gap(g, hint, w->bytes);
+	if (offset == 0)
+		offset = find_gap(g, first, w->bytes);
+	if (offset == 0)
 		return -E_NOMEM;
-	h->next = *offset + w->bytes;
-	h->entry[i] = (struct segment_entry){.offset = *offset, .bytes = w->bytes, .opens = 1,
+	if (!is_held(g, held))
+		return -E_AGAIN;
+	h->next = offset + w->bytes;
+	h->entry[i] = (struct segment_entry){.offset = offset, .bytes = w->bytes, .opens = 1,
 		.a = w->a, .b = w->b};
 	if (w->name != NULL)
 		memcpy(h->entry[i].name, w->name, str_len(w->name) + 1);
-	w->entry = i;
-	w->is_new = true;
-	w->opens = 1;
+	word_put(&h->entry[i].kind, SEGMENT_BEGINS);
+	*w = (struct segment_wish){w->kind, w->name, w->bytes, w->a, w->b, i, 1, g->base + offset};
 	return 0;
 }
 
-/* Find it, or make it. */
+/* Find it, or make it. -E_AGAIN: the lock was lost; 1: its entry is being filled. */
 static int
-look_up(const struct segment *g, struct segment_wish *w)
+look_up(const struct segment *g, uint32_t held, struct segment_wish *w)
 {
-	uint32_t i = find_name(g, w->name), offset;
+	uint32_t i = find_name(g, w->name);
 	struct segment_entry e;
-	int wrong;
 
-	if (i == entries(g)) {
-		wrong = make(g, w, &offset);
-		w->at = wrong == 0 ? g->base + offset : NULL;
-		return wrong;
-	}
+	w->at = NULL;
+	if (i == entries(g))
+		return make(g, held, w);
 	e = entry_copy(g, i);
+	w->entry = i;
+	if (e.kind == SEGMENT_BEGINS)
+		return 1;
 	if (e.kind != w->kind || e.bytes != w->bytes || e.a != w->a || e.b != w->b)
 		return -E_INVAL;
+	if (!is_held(g, held))
+		return -E_AGAIN;
 	w->opens = ++segment_head(g)->entry[i].opens;
-	w->entry = i;
-	w->is_new = false;
 	w->at = g->base + e.offset;
 	return 0;
+}
+
+/* As long as another one fills it. 0; -E_BUSY: it takes too long. */
+static int
+await_filled(const struct segment *g, uint32_t entry)
+{
+	uint32_t *kind = &segment_head(g)->entry[entry].kind;
+	uint64_t until = patience(g);
+	long e = 0;
+
+	while (word_look(kind) == SEGMENT_BEGINS && (e >= 0 || e == -E_AGAIN || e == -E_INTR))
+		e = kfutex_wait((unsigned long)kind | g->shared, SEGMENT_BEGINS, until);
+	return e == -E_TIMEDOUT ? -E_BUSY : 0;
 }
 
 int
 segment_find(struct segment *g, struct segment_wish *w,
 	void (*begin)(struct segment_wish *w, void *arg), void *arg)
 {
+	uint32_t held, *kind;
 	int e;
 
 	if (w->name != NULL && (w->name[0] == '\0' || str_len(w->name) > SEGMENT_NAME_MAX))
 		return -E_INVAL;
 	w->bytes = (w->bytes + SEGMENT_UNIT - 1) & ~(uint32_t)(SEGMENT_UNIT - 1);
-	e = lock(g);
-	if (e != 0)
-		return e;
-	e = look_up(g, w);
-	if (e == 0 && w->is_new) {
+	w->opens = 0;
+	do {
+		e = lock(g, &held);
+		if (e != 0)
+			return e;
+		e = look_up(g, held, w);
+		unlock(g, held);
+		if (e == 1)
+			e = await_filled(g, w->entry) == 0 ? -E_AGAIN : -E_BUSY;
+	} while (e == -E_AGAIN);
+	kind = &segment_head(g)->entry[w->entry].kind;
+	if (e == 0 && w->opens == 1 && word_look(kind) == SEGMENT_BEGINS) {
 		begin(w, arg);
-		segment_head(g)->entry[w->entry].kind = w->kind;
+		word_put(kind, w->kind);
+		kfutex_wake((unsigned long)kind | g->shared, INT32_MAX);
 	}
-	unlock(g);
 	return e;
 }
 
@@ -219,15 +272,19 @@ int
 segment_leave(struct segment *g, uint32_t entry)
 {
 	struct segment_entry *e = &segment_head(g)->entry[entry];
-	int wrong = lock(g);
+	uint32_t held;
+	int wrong;
 
-	if (wrong != 0)
-		return wrong;
+	do {
+		wrong = lock(g, &held);
+		if (wrong != 0)
+			return wrong;
+	} while (!is_held(g, held));
 	e->name[0] = '\0';
 	if (e->opens > 0)
 		e->opens--;
 	if (e->opens == 0)
-		e->kind = SEGMENT_FREE;
-	unlock(g);
+		word_put(&e->kind, SEGMENT_FREE);
+	unlock(g, held);
 	return 0;
 }

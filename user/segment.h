@@ -19,7 +19,7 @@
 #define SEGMENT_LINE 64
 #define SEGMENT_UNIT 16			/* what lies there is aligned to */
 
-enum segment_kind { SEGMENT_FREE, SEGMENT_SEM, SEGMENT_TUBE };
+enum segment_kind { SEGMENT_FREE, SEGMENT_SEM, SEGMENT_TUBE, SEGMENT_BEGINS };
 
 struct segment_entry {
 	uint32_t kind;
@@ -36,7 +36,7 @@ struct segment_waiter {
 };
 
 struct segment_head {
-	uint32_t lock;			/* 0: free, 1: taken, 2: and somebody sleeps */
+	uint32_t lock;
 	uint32_t tickets;
 	uint32_t next;			/* where the last thing that was made ends */
 	uint32_t turns;			/* of those who look at several semaphores */
@@ -51,8 +51,7 @@ struct segment_wish {
 	const char *name;
 	uint32_t bytes, a, b;
 	uint32_t entry, opens;		/* found: its number, its handles */
-	unsigned char *at;		/* found */
-	bool is_new;
+	unsigned char *at;
 };
 
 static inline struct segment_head *

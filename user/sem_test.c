@@ -486,6 +486,33 @@ TEST(the_dead_swallow_nothing)
 	expect_eq(semvalue(&t), 0);
 }
 
+/* Who has ended with the list's lock keeps it for a while only, and nobody else takes it twice. */
+TEST(the_lock_of_the_dead_is_taken)
+{
+	struct segment_head *h;
+	uint32_t held, again;
+	struct sem s, t;
+
+	begin_segment(4096, SEGMENT_SHARED);
+	h = segment_head(&here);
+	expect_eq(lock(&here, &held), 0);
+	expect_eq(newsem(&here, &s, "one", 2), 0);
+	expect(!is_held(&here, held));
+	unlock(&here, held);
+	expect_eq(lock(&here, &held), 0);
+	expect_eq(lock(&here, &again), 0);
+	unlock(&here, held);
+	expect(is_held(&here, again) && LOCK_STATE(h->lock) != 0);
+	unlock(&here, again);
+	expect_eq(LOCK_STATE(h->lock), 0);
+	/* and with what it fills: that name stays nobody's */
+	h->entry[0].kind = SEGMENT_BEGINS;
+	expect_eq(newsem(&here, &t, "one", 2), -E_BUSY);
+	expect_eq(newsem(&here, &t, "two", 2), 0);
+	expect(t.at != s.at);
+	expect_eq(freesem(&t), 0);
+}
+
 TEST(nothing_that_others_write_is_believed)
 {
 	uint32_t state = 3;
@@ -528,6 +555,7 @@ main(int argc, char **argv)
 	RUN(what_was_granted_to_a_former_waiter_is_given_on);
 	RUN(who_waits_is_told_of_the_end);
 	RUN(the_dead_swallow_nothing);
+	RUN(the_lock_of_the_dead_is_taken);
 	RUN(nothing_that_others_write_is_believed);
 	RUN(threads_lose_nothing_and_nobody_sleeps_for_what_is_there);
 	return TEST_FAILED;

@@ -258,6 +258,7 @@ def scenarios(port):
     if port == "riscv64":
         yield "a_rank_ends_by_the_bare_call", lambda: expect(run(port, 6, "ends", "mpi_group", "4"), 6,
                                                              "rank 4 ended with status 6 before MPI_Finalize\n")
+        yield "semaphores_and_tubes_of_user_level_between_processes", lambda: ranks_say_ok(run(port, 1, "tubes"), 1)
         yield "a_program_without_our_libraries_runs", unlinked
         yield "a_program_for_fixed_addresses_runs", fixed
     else:

@@ -55,14 +55,14 @@ int segment_begin(struct segment *g, void *memory, size_t bytes, int flags);
 /*
  * Make a semaphore with that value, or open the one that has this name in the segment (NULL: it has
  * none). 0; -E_NOMEM: the segment is full; -E_INVAL: the value, or the name is too long, or is that
- * of something else; -E_BUSY: a process that has ended has left the list of names locked.
+ * of something else; -E_BUSY: a process has ended while it made what has this name.
  */
 int newsem(struct segment *g, struct sem *s, const char *name, uint32_t value);
 
 /*
  * End a semaphore: who sleeps there is told, -E_PIPE, as is whoever uses it later, by any handle.
  * freesem also gives the handle up, which no other thread may use any more; the place is used again
- * when all handles of it were. 0; -E_INVAL: no handle; -E_BUSY: as above.
+ * when all handles of it were. 0; -E_INVAL: no handle; what kfutex_wait says.
  */
 int endsem(const struct sem *s);
 int freesem(struct sem *s);
