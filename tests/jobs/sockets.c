@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -567,6 +568,42 @@ options(void)
 	fails(lseek(socket(AF_UNIX, SOCK_STREAM, 0), 0, SEEK_CUR), ESPIPE, "lseek");
 }
 
+/* Calls that wait no longer than they are told. */
+static void
+times(void)
+{
+	struct timeval none = {0, 0}, some = {0, 100000}, wrong = {0, 1000000}, have = {7, 7};
+	socklen_t bytes = sizeof(have);
+	char text[4096] = "";
+	int s[2], listens = socket(AF_UNIX, SOCK_STREAM, 0);
+	ssize_t n;
+
+	socketpair(AF_UNIX, SOCK_STREAM, 0, s);
+	expect(getsockopt(s[0], SOL_SOCKET, SO_RCVTIMEO, &have, &bytes), 0, "RCVTIMEO");
+	expect(have.tv_sec == 0 && have.tv_usec == 0, 1, "for ever");
+	expect(setsockopt(s[0], SOL_SOCKET, SO_RCVTIMEO, &some, sizeof(some)), 0, "RCVTIMEO");
+	expect(getsockopt(s[0], SOL_SOCKET, SO_RCVTIMEO, &have, &bytes), 0, "RCVTIMEO");
+	expect(have.tv_sec == 0 && have.tv_usec == 100000, 1, "its value");
+	fails(setsockopt(s[0], SOL_SOCKET, SO_RCVTIMEO, &wrong, sizeof(wrong)), EDOM, "no time");
+	fails(read(s[0], text, 1), EAGAIN, "read");
+	fails(recv(s[0], text, 1, 0), EAGAIN, "recv");
+	expect(write(s[1], "ab", 2), 2, "write");
+	expect(recv(s[0], text, 3, MSG_WAITALL), 2, "a part");
+	expect(setsockopt(s[0], SOL_SOCKET, SO_SNDTIMEO, &some, sizeof(some)), 0, "SNDTIMEO");
+	while ((n = write(s[0], text, sizeof(text))) > 0)
+		continue;
+	fails(n, EAGAIN, "what has no room");
+	fails(send(s[0], text, 1, 0) == 1 ? send(s[0], text, sizeof(text), 0) : -1, EAGAIN, "send");
+	expect(setsockopt(s[0], SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none)), 0, "for ever");
+	expect(write(s[1], "c", 1), 1, "write");
+	expect(read(s[0], text, 9), 1, "read");
+	expect(bind(listens, named(NAME), address_bytes) | listen(listens, 1), 0, "listen");
+	expect(setsockopt(listens, SOL_SOCKET, SO_RCVTIMEO, &some, sizeof(some)), 0, "RCVTIMEO");
+	fails(accept(listens, NULL, NULL), EAGAIN, "accept");
+	close(s[0]), close(s[1]), close(listens);
+	unlink(NAME);
+}
+
 int
 main(void)
 {
@@ -590,5 +627,6 @@ main(void)
 	packets();
 	rights();
 	options();
+	times();
 	return verdict("sockets");
 }

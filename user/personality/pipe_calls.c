@@ -6,6 +6,7 @@
 #include <user/personality/files.h>
 #include <user/personality/reach.h>
 #include <user/personality/signal.h>
+#include <user/personality/socket.h>
 
 #define LINUX_O_NONBLOCK 04000
 #define LINUX_O_CLOEXEC 02000000
@@ -118,30 +119,22 @@ move_once(const struct handler_event *c, uint8_t use, struct iovec piece, bool *
 		files_put(o, (const char *)piece.base, piece.len);
 }
 
-/* 1: it may be worth asking again. */
-static long
-wait_more(const struct handler_event *c)
-{
-	long result = files_wait(c, FOREVER);
-
-	return result == 0 ? 1 : result == -E_INTR ? -CALL_RESTART : -E_IO;
-}
-
 long
 pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece)
 {
 	bool is_quiet = false;
-	uint64_t done = 0;
+	uint64_t done = 0, until;
 	long result;
 
 	files_lock();
+	until = socket_until(c, use);
 	do {
 		result = move_once(c, use, (struct iovec){piece.base + done, piece.len - done},
 			&is_quiet);
 		if (result > 0)
 			done += (uint64_t)result;
-		else if (result == -FILE_LATER)
-			result = wait_more(c);
+		else if (result == -FILE_LATER && (result = socket_wait(c, until)) == 0)
+			result = 1;		/* it may be worth asking again */
 	} while (result > 0 && (use == OPENED_READ ? done == 0 : done < piece.len));
 	files_unlock();
 	if (result == -E_PIPE && use == OPENED_WRITE && !is_quiet)

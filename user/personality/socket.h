@@ -29,8 +29,17 @@ int socket_tell_name(const struct file_name *name, unsigned long to, uint32_t *b
 long socket_attach(const struct handler_event *c, const struct file_claimed *end, uint8_t flags,
 	bool is_cloexec);
 
-/* Until it is worth asking again: 0, -CALL_RESTART, -E_IO. */
-long socket_wait(const struct handler_event *c);
+/*
+ * Until when a call that reads or writes (OPENED_*) waits, of the socket of its first argument:
+ * FOREVER, or as its options say.
+ */
+uint64_t socket_until(const struct handler_event *c, uint8_t use);
+
+/*
+ * Until it is worth asking again: 0; -E_AGAIN: the time is over; -CALL_RESTART, or where there is a
+ * time -CALL_INTERRUPTED; -E_IO.
+ */
+long socket_wait(const struct handler_event *c, uint64_t until);
 
 /* What the server knows of the socket of the call's first argument. 0 or a negative error. */
 int socket_know(const struct handler_event *c, bool takes_error, struct file_endpoint *e);

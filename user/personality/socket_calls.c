@@ -278,24 +278,26 @@ accept_once(const struct handler_event *c, unsigned long flags)
 static long
 call_accept(const struct handler_event *c, unsigned long flags)
 {
+	uint64_t until = socket_until(c, OPENED_READ);
 	long result;
 
 	if ((flags & ~(unsigned long)(LINUX_O_NONBLOCK | LINUX_O_CLOEXEC)) != 0)
 		return -E_INVAL;
 	do
 		result = accept_once(c, flags);
-	while (result == -FILE_LATER && (result = socket_wait(c)) == 0);
+	while (result == -FILE_LATER && (result = socket_wait(c, until)) == 0);
 	return result;
 }
 
 static long
 call_connect(const struct handler_event *c)
 {
+	uint64_t until = socket_until(c, OPENED_WRITE);
 	long result;
 
 	do
 		result = connect_once(c);
-	while (result == -FILE_LATER && (result = socket_wait(c)) == 0);
+	while (result == -FILE_LATER && (result = socket_wait(c, until)) == 0);
 	return result;
 }
 

@@ -36,12 +36,75 @@ struct linux_control {
 	int32_t fd[];
 };
 
-long
-socket_wait(const struct handler_event *c)
-{
-	long result = files_wait(c, FOREVER);
+#define TIMED_MAX 8
+#define NS_PER_US 1000ull
+#define US_PER_S 1000000ll
+#define TIME_MAX_S (1ll << 40)
+#define LINUX_EDOM 33
 
-	return result == -E_INTR ? -CALL_RESTART : result != 0 ? -E_IO : 0;
+static bool has_times;
+
+/* Sockets of which calls do not wait for ever, by their handles: microseconds; 0: for ever. */
+static struct {
+	uint32_t handle;
+	uint64_t span[2];		/* to read, to write */
+} timed[TIMED_MAX];
+
+/* The place of a handle, or a free one, NULL: none; those that are gone are free. */
+static uint64_t *
+times_of(uint32_t handle, bool is_new)
+{
+	int found = -1;
+
+	for (int i = 0; i < TIMED_MAX; i++) {
+		if (timed[i].handle == handle)
+			return timed[i].span;
+		if (files_by_handle(OPENED_SOCKET, timed[i].handle) == NULL)
+			found = i;
+	}
+	if (!is_new || found < 0)
+		return NULL;
+	timed[found].handle = handle;
+	timed[found].span[0] = timed[found].span[1] = 0;
+	return timed[found].span;
+}
+
+uint64_t
+socket_until(const struct handler_event *c, uint8_t use)
+{
+	static const uint64_t forever[2];
+	struct opened stream, *o = has_times ? files_find(c, arg(c, 0), &stream) : NULL;
+	const uint64_t *span = o != NULL && o->kind == OPENED_SOCKET ?
+		times_of(o->handle, false) : NULL;
+	uint64_t now = 0;
+
+	span = span != NULL ? span : forever;
+	if (span[use == OPENED_WRITE] == 0)
+		return FOREVER;
+	kclock(&now);
+	return now + span[use == OPENED_WRITE] * NS_PER_US;
+}
+
+long
+socket_wait(const struct handler_event *c, uint64_t until)
+{
+	long result = files_wait(c, until);
+
+	switch (result) {
+	case 0: return 0;
+	case -E_TIMEDOUT: return -E_AGAIN;
+	case -E_INTR: return until == FOREVER ? -CALL_RESTART : -CALL_INTERRUPTED;
+	default: return -E_IO;
+	}
+}
+
+/* 1: ask again. */
+static long
+wait_more(const struct handler_event *c, uint64_t until)
+{
+	long result = socket_wait(c, until);
+
+	return result == 0 ? 1 : result;
 }
 
 static uint64_t
@@ -150,7 +213,7 @@ send_once(const struct handler_event *c, const struct linux_message *m, struct s
 static long
 send_all(const struct handler_event *c, const struct linux_message *m, struct sending *s)
 {
-	uint64_t done = 0, len = all_bytes(m);
+	uint64_t done = 0, len = all_bytes(m), until = socket_until(c, OPENED_WRITE);
 	long result;
 
 	do {
@@ -158,7 +221,7 @@ send_all(const struct handler_event *c, const struct linux_message *m, struct se
 		if (result > 0)
 			done += (uint64_t)result;
 		else if (result == -FILE_LATER)
-			result = socket_wait(c) == 0 ? 1 : -CALL_RESTART;
+			result = wait_more(c, until);
 	} while (result > 0 && done < len);
 	return done > 0 ? (long)done : result;
 }
@@ -313,7 +376,7 @@ static long
 receive_message(const struct handler_event *c, struct linux_message *m, uint32_t flags)
 {
 	bool wants_all = (flags & (MSG_WAITALL | MSG_PEEK | MSG_DONTWAIT)) == MSG_WAITALL;
-	uint64_t done = 0, len = all_bytes(m);
+	uint64_t done = 0, len = all_bytes(m), until = socket_until(c, OPENED_READ);
 	uint32_t name_bytes = m->name_bytes;
 	int wrong;
 	struct opened *o = socket_find(c, arg(c, 0), &wrong);
@@ -332,7 +395,7 @@ receive_message(const struct handler_event *c, struct linux_message *m, uint32_t
 		if (result > 0)
 			done += (uint64_t)result;
 		else if (result == -FILE_LATER)
-			result = socket_wait(c) == 0 ? 1 : -CALL_RESTART;
+			result = wait_more(c, until);
 		else
 			name_bytes = done == 0 ? m->name_bytes : name_bytes;
 	} while (result > 0 && (done == 0 || (wants_all && done < len)));
@@ -425,12 +488,24 @@ option_value(const struct file_endpoint *e, unsigned long option, int32_t value[
 	}
 }
 
+static void
+tell_time(const struct handler_event *c, unsigned long option, int64_t *time)
+{
+	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
+	const uint64_t *span = o != NULL ? times_of(o->handle, false) : NULL;
+	uint64_t us = span == NULL ? 0 :
+		span[option == SO_SNDTIMEO || option == SO_SNDTIMEO_NEW];
+
+	time[0] = (int64_t)(us / US_PER_S);
+	time[1] = (int64_t)(us % US_PER_S);
+}
+
 __attribute__((noinline)) long
 socket_option_get(const struct handler_event *c)
 {
 	uint32_t *room = (uint32_t *)arg(c, 4);
 	struct file_endpoint e;
-	int32_t value[4];
+	_Alignas(8) int32_t value[4];
 	int bytes = socket_know(c, (int32_t)arg(c, 2) == SO_ERROR, &e);
 
 	if (bytes != 0)
@@ -444,6 +519,8 @@ socket_option_get(const struct handler_event *c)
 	bytes = option_value(&e, arg(c, 2), value);
 	if (bytes < 0)
 		return bytes;
+	if (is_time(arg(c, 2)))
+		tell_time(c, arg(c, 2), (int64_t *)(void *)value);
 	if (*room > (uint32_t)bytes)
 		*room = (uint32_t)bytes;
 	if (reach_write(arg(c, 3), *room) != 0)
@@ -452,15 +529,33 @@ socket_option_get(const struct handler_event *c)
 	return 0;
 }
 
-/* Sizes of buffers and the like are heard; who wants a call to end by itself learns that not. */
+/* A struct timeval: how long calls wait. */
+static int
+set_time(uint32_t handle, unsigned long option, const int64_t *time)
+{
+	bool is_read = option == SO_RCVTIMEO || option == SO_RCVTIMEO_NEW;
+	uint64_t *span;
+
+	if (time[1] < 0 || time[1] >= US_PER_S)
+		return -LINUX_EDOM;
+	span = times_of(handle, time[0] != 0 || time[1] != 0);
+	has_times |= span != NULL;
+	if (span != NULL)
+		span[!is_read] = time[0] < 0 ? 1 : time[0] < TIME_MAX_S ?
+			(uint64_t)(time[0] * US_PER_S + time[1]) : 0;
+	return span == NULL && (time[0] != 0 || time[1] != 0) ? -E_NOMEM : 0;
+}
+
+/* Sizes of buffers and the like are heard. */
 long
 socket_option_set(const struct handler_event *c)
 {
-	const uint64_t *time = (const uint64_t *)arg(c, 3);
+	const int64_t *time = (const int64_t *)arg(c, 3);
 	unsigned long option = arg(c, 2);
 	int wrong;
+	const struct opened *o = socket_find(c, arg(c, 0), &wrong);
 
-	if (socket_find(c, arg(c, 0), &wrong) == NULL)
+	if (o == NULL)
 		return wrong;
 	if ((int32_t)arg(c, 1) != SOL_SOCKET)
 		return -FILE_EOPNOTSUPP;
@@ -469,7 +564,7 @@ socket_option_set(const struct handler_event *c)
 	if (reach_read((uint64_t)time, is_time(option) ? 16 : 4) != 0)
 		return -E_FAULT;
 	if (is_time(option))
-		return time[0] == 0 && time[1] == 0 ? 0 : -LINUX_ENOPROTOOPT;
+		return set_time(o->handle, option, time);
 	if (option == SO_TYPE || option == SO_ERROR || option == SO_PEERCRED ||
 		option == SO_SNDLOWAT || option == SO_ACCEPTCONN || option == SO_PROTOCOL ||
 		option == SO_DOMAIN || (option == SO_PASSCRED && *(const int32_t *)time != 0))
