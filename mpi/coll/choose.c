@@ -221,24 +221,18 @@ general(enum coll_kind kind)
 size_t
 mpi_choose_bytes(const struct comm *c, const struct collective *k)
 {
-	bool at_root = c->rank == k->root;
+	bool at_root = c->rank == k->root, gives = k->kind == COLL_GATHER ? !at_root : at_root;
+	bool sends = gives && (k->kind == COLL_GATHER || k->kind == COLL_SCATTER);
+	const struct side *s = sends ? &k->send : &k->recv;
 	size_t all = 0;
 
-	switch (k->kind) {
-	case COLL_BARRIER: return 0;
-	case COLL_GATHER: return span_size(side_block(at_root ? &k->recv : &k->send, 0));
-	case COLL_SCATTER: return span_size(side_block(at_root ? &k->send : &k->recv, 0));
-	case COLL_ALLGATHER:
-		for (int i = 0; !k->even && i < c->size; i++)
-			all += span_size(side_block(&k->recv, i));
-		return k->even ? span_size(side_block(&k->recv, 0)) : all / (size_t)c->size;
-	case COLL_REDUCE_SCATTER:
-		for (int i = 0; !k->even && i < c->size; i++)
-			all += (size_t)numbers_at(k->recv.counts, (size_t)i);
-		return k->even ? span_size(side_block(&k->recv, 0))
-			: all * (size_t)k->recv.type->size / (size_t)c->size;
-	default: return span_size(side_block(&k->recv, 0));
-	}
+	if (k->kind == COLL_BARRIER)
+		return 0;
+	if (k->even || (k->kind != COLL_ALLGATHER && k->kind != COLL_REDUCE_SCATTER))
+		return (size_t)(s->count * s->type->size);
+	for (int i = 0; i < c->size; i++)
+		all += (size_t)numbers_at(s->counts, (size_t)i);
+	return all * (size_t)s->type->size / (size_t)c->size;
 }
 
 /* Do all ranks see the same size? Not with blocks that differ and which only some ranks know of. */

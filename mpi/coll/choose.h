@@ -53,7 +53,10 @@ void mpi_choose_write(struct sched *s, const struct work *w);
  */
 void mpi_choose_write_part(struct sched *s, const struct work *w, bool near);
 
-/* Bytes by which the table is read: of the operand or of a block; the same on all ranks. */
+/*
+ * Bytes by which the table is read: of the operand or of a block; the same on all ranks. Not of
+ * blocks of which only some ranks know the sizes.
+ */
 size_t mpi_choose_bytes(const struct comm *c, const struct collective *k);
 
 /* The types of a side with so many blocks live until the schedule is over. */

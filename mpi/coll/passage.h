@@ -298,11 +298,13 @@ passage_describe(struct passage *p, enum coll_kind kind, struct mpi_rank *self,
 {
 	const struct collective *k = p->k;
 
+	if (!can(self, k, patterns[kind]))
+		return false;
 	p->at = 0;
 	if (kind != COLL_BARRIER && !patterns[kind].combines && !patterns[kind].each)
 		p->own = block_given(p, kind, c->rank);
 	p->all = kind == COLL_BCAST ? span_size(p->own) : mpi_choose_bytes(c, k);
-	return can(self, k, patterns[kind]);
+	return true;
 }
 
 ALWAYS_INLINE void
