@@ -139,7 +139,9 @@ usage_thread_end(struct thread_record *r)
 		return;
 	lock_take(&usage.lock);
 	usage.ended += usage_thread(r);
+	/* nobody takes it for a thread any more that could be woken */
 	r->tid = 0;
+	r->listens = 0;
 	lock_give(&usage.lock);
 }
 
