@@ -11,7 +11,9 @@
 #include "channel_slot.h"
 #include "service_wire.h"
 
-#define PATIENCE_NS 1000000000ull	/* then a server that had no memory for it is asked again */
+/* then a server that had no memory for it, or has ended just then, is asked again */
+#define PATIENCE_NS 100000000ull
+#define PAGES_NS 1000000000ull		/* then there are no pages */
 #define SOON_NS 1000000			/* pages of a channel that has ended come back */
 
 /*
@@ -58,6 +60,8 @@ name_channel(struct channel *ch, struct service_opening *o)
 	ch->looks = SERVICE_LOOKS;
 	message.number = o->number;
 	result = o->is_named ? 0 : (int)kmailbox_write(o->out, &message);
+	if (!o->is_named)
+		kclock(&o->named);
 	o->is_named = result == 0;
 	return result;
 }
@@ -110,13 +114,16 @@ await_step(struct channel *ch, struct service_opening *o, uint64_t began)
 	uint64_t now = 0;
 
 	kclock(&now);
-	if (o->is_named)
-		o->is_named = channel_await(ch, now + PATIENCE_NS) != -E_TIMEDOUT;
+	/* signals may end each wait at once */
+	if (o->is_named && now < o->named + PATIENCE_NS)
+		channel_await(ch, o->named + PATIENCE_NS);
+	else if (o->is_named)
+		o->is_named = false;
 	else if (o->lacks_pages)
 		kthread_sleep(1u << o->bit, now + SOON_NS);
 	else
 		kmailbox_wait(o->out, ANY_SOURCE_CLUSTER, FOREVER);
-	return !o->lacks_pages || now < began + PATIENCE_NS;
+	return !o->lacks_pages || now < began + PAGES_NS;
 }
 
 static int

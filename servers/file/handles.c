@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Descriptions of open files, and the handles of clients that stand for them. A handle's number is
- * its entry's and the life of that.
+ * its entry's, the life of that, and which life of the server it is: what was open when the server
+ * before has ended is not open here, and no other handle is taken for it.
  */
 #include <abi/errors.h>
 #include <servers/file/locks.h>
 #include <servers/file/share.h>
 
 #define HANDLE_BITS 10
+#define LIFE_BITS 12			/* of an entry */
 
 _Static_assert(HANDLES_MAX == 1 << HANDLE_BITS, "entries that a number can name");
 
@@ -46,7 +48,16 @@ handle_open(struct tree *t, uint32_t client, struct description *d)
 uint32_t
 handle_number(const struct tree *t, const struct handle *h)
 {
-	return h->life << HANDLE_BITS | (uint32_t)(h - t->handle);
+	return t->life << (LIFE_BITS + HANDLE_BITS) |
+		(h->life & ((1u << LIFE_BITS) - 1)) << HANDLE_BITS | (uint32_t)(h - t->handle);
+}
+
+int
+handle_error(const struct tree *t, uint32_t number)
+{
+	uint32_t life = number >> (LIFE_BITS + HANDLE_BITS);
+
+	return life != 0 && life != t->life ? -E_IO : -E_BADF;
 }
 
 struct handle *

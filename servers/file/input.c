@@ -21,17 +21,18 @@ static struct {
 	struct tree *tree;
 	const struct frame_input *answer;	/* NULL: nobody gives us anything */
 	uint32_t room;			/* of its data */
-	uint32_t sequence;		/* of the last question */
+	uint32_t *sequence;		/* of the last question, of whichever server */
 	uint32_t looks;			/* since then */
 	uint32_t asked;			/* bytes; 0: there is no question */
 } input;
 
 void
-input_begin(struct tree *t)
+input_begin(struct tree *t, uint32_t *sequence)
 {
 	struct file f;
 
 	input.tree = t;
+	input.sequence = sequence;
 	if (file_open(FRAME_INPUT, &f) != 0 || f.bytes <= sizeof(*input.answer))
 		return;
 	input.room = (uint32_t)(f.bytes - sizeof(*input.answer));
@@ -62,9 +63,9 @@ input_want(uint32_t bytes)
 	if (input.asked != 0)
 		return;
 	input.asked = bytes < input.room ? bytes : input.room;
-	input.sequence++;
+	++*input.sequence;
 	input.looks = 0;
-	fmt_print(question, sizeof(question), "%cr%x.%x%c\n", FRAME_DLE, input.sequence,
+	fmt_print(question, sizeof(question), "%cr%x.%x%c\n", FRAME_DLE, *input.sequence,
 		input.asked, FRAME_DLE);
 	console_print("%s", question);
 	look_later();
@@ -77,7 +78,7 @@ input_look(void)
 
 	if (input.asked == 0)
 		return;
-	if (__atomic_load_n(&input.answer->sequence, __ATOMIC_ACQUIRE) != input.sequence) {
+	if (__atomic_load_n(&input.answer->sequence, __ATOMIC_ACQUIRE) != *input.sequence) {
 		look_later();
 		return;
 	}

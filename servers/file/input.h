@@ -12,7 +12,7 @@
 
 #define BIT_INPUT 1		/* of the server's notification: it is time to look */
 
-void input_begin(struct tree *t);
+void input_begin(struct tree *t, uint32_t *sequence);
 
 /* It is (BIT_INPUT). */
 void input_look(void);

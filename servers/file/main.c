@@ -21,6 +21,10 @@
 #define KEEP_PART 8			/* of the cluster's memory that files leave to others */
 
 static struct tree *tree;		/* its pages come when they are used, as the clients' do */
+static struct kept {
+	uint32_t life;			/* of this server */
+	uint32_t sequence;		/* of the last question for input */
+} *kept;
 static struct service_client *clients;	/* CLIENTS_MAX */
 
 struct block *
@@ -133,10 +137,14 @@ int
 server_main(int argc, char **argv)
 {
 	uint64_t addr;
-	long result;
+	void *page;
+	long result = kept_map(&page);
 
 	(void)argc;
 	(void)argv;
+	if (result < 0)
+		return (int)result;
+	kept = page;
 	result = kmem_alloc(SELF, sizeof(*tree) + CLIENTS_MAX * sizeof(*clients), PAGE_READ |
 		PAGE_WRITE | PAGE_LAZY, &addr);
 	if (result < 0)
@@ -144,13 +152,14 @@ server_main(int argc, char **argv)
 	service.of = tree = (struct tree *)(uintptr_t)addr;
 	service.client = clients = (struct service_client *)(void *)(tree + 1);
 	tree_init(tree);
+	tree->life = kept->life = kept->life % SERVER_LIVES + 1;
 	tokens_stir(&tree->tokens, time_now());
 	add_files();
 	tree_make(tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
 	tree_make(tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
 	tree_make(tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
 	proc_begin(tree);
-	input_begin(tree);
+	input_begin(tree, &kept->sequence);
 	shares_begin(tree);
 	service.in = atoll_startup()->listens;
 	result = service_begin(&service);

@@ -51,7 +51,7 @@ rights_take(struct tree *t, uint32_t client, const struct message_put *what, str
 		const struct description *d = h != NULL ? &t->description[h->description] : NULL;
 
 		if (h == NULL)
-			return -E_BADF;
+			return handle_error(t, what->right[i]);
 		if (d->is_pipe && t->pipe[d->object].type >= PIPE_STREAM)
 			return -FILE_EOPNOTSUPP;
 	}

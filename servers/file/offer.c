@@ -31,14 +31,14 @@ offer_free(struct tree *t, struct offer *o)
 	*o = (struct offer){0};
 }
 
-/* Copies of handles, in their order: the last one is put in front first. */
+/* Copies of handles, in their order: the last one is put in front first. What is lost stays so. */
 static void
 offer_fill(struct tree *t, struct offer *o, const struct offer_what *what)
 {
 	for (uint32_t i = what->count; i-- > 0;) {
 		struct handle *from = handle_find(t, o->owner, what->numbers[i]);
-		struct handle *h = handle_open(t, o->owner,
-			&t->description[from->description]);
+		struct handle *h = handle_open(t, o->owner, &t->description[from != NULL ?
+			from->description : DESCRIPTION_LOST]);
 
 		h->is_offered = true;
 		h->next = o->first;
@@ -56,7 +56,8 @@ offer_make(struct tree *t, uint32_t client, const struct offer_what *what, uint6
 	if (what->count == 0 || what->count > FILE_OFFER_MAX)
 		return -E_INVAL;
 	for (uint32_t i = 0; i < what->count; i++)
-		if (handle_find(t, client, what->numbers[i]) == NULL)
+		if (handle_find(t, client, what->numbers[i]) == NULL &&
+			handle_error(t, what->numbers[i]) != -E_IO)
 			return -E_BADF;
 	if (wrong != 0)
 		return wrong;

@@ -183,6 +183,33 @@ TEST(one_client_takes_its_share_and_all_take_all)
 	expect_sound();
 }
 
+/* A later server takes no handle of an earlier one for its own, but passes it on. */
+TEST(what_was_open_at_a_server_before_is_lost)
+{
+	struct file_claimed got;
+	uint32_t old, h;
+	uint64_t token;
+
+	reset();
+	old = opened("f", FILE_CREATE | FILE_WRITABLE);
+	t.life++;
+	expect_eq(seek(old, 0, FILE_FROM_OFFSET).error, -E_IO);
+	expect_eq(seek(FILE_HANDLE_LOST, 0, FILE_FROM_OFFSET).error, -E_IO);
+	h = opened("f", 0);
+	expect(h != old);
+	expect_eq(seek(h + 1, 0, FILE_FROM_OFFSET).error, -E_BADF);
+	token = asked(1, (struct file_request){.op = FILE_OFFER, .arg = 1}, &old,
+		sizeof(old)).value;
+	expect_eq(asked(2, (struct file_request){.op = FILE_CLAIM, .offset = token}, "", 0).count,
+		1);
+	memcpy(&got, answer.data, sizeof(got));
+	expect_eq(asked(2, (struct file_request){.op = FILE_SEEK, .handle = got.handle}, "",
+		0).error, -E_IO);
+	expect_eq(asked(2, (struct file_request){.op = FILE_CLOSE, .handle = got.handle}, "",
+		0).error, 0);
+	expect_eq(t.description[DESCRIPTION_LOST].handles, 1);
+}
+
 int
 main(void)
 {
@@ -192,5 +219,6 @@ main(void)
 	RUN(what_a_handle_is_not_open_for_is_refused);
 	RUN(a_directory_is_read_at_its_offset);
 	RUN(one_client_takes_its_share_and_all_take_all);
+	RUN(what_was_open_at_a_server_before_is_lost);
 	return TEST_FAILED;
 }

@@ -15,7 +15,6 @@
 static struct line {
 	struct channel ch;
 	bool is_open;
-	bool is_dead;			/* it cannot be asked any more */
 } *line;
 
 static struct cluster_info here;
@@ -34,26 +33,32 @@ know_machine(void)
 	return true;
 }
 
-/* The channel to a cluster; NULL: it is dead, or there is no room for one now. */
+/* Who is not up is not waited for. */
+static bool
+is_up(uint32_t c)
+{
+	struct cluster_state s;
+
+	return c == here.cluster || (kcluster_state((int)c, &s) == 0 && s.state == CLUSTER_UP);
+}
+
+/* The channel to a cluster; NULL: it is not up, or there is no room for one now. */
 static struct channel *
 line_to(uint32_t c)
 {
-	int result = 0;
-
-	if (line[c].is_dead)
-		return NULL;
 	if (!line[c].is_open)
-		result = process_open(&line[c].ch, (int)c, BIT);
-	line[c].is_open = result == 0;
-	line[c].is_dead = result == -E_HOSTDOWN;
-	return result == 0 ? &line[c].ch : NULL;
+		line[c].is_open = is_up(c) && process_open(&line[c].ch, (int)c, BIT) == 0;
+	return line[c].is_open ? &line[c].ch : NULL;
 }
 
+/* A cluster that has died may be started again. */
 static void
 look_at_error(uint32_t c, int error)
 {
-	if (error == -E_HOSTDOWN || error == -E_PIPE)
-		line[c].is_dead = true;
+	if (error != -E_HOSTDOWN && error != -E_PIPE)
+		return;
+	channel_end(&line[c].ch);
+	line[c].is_open = false;
 }
 
 /* --- memory that processes share --- */

@@ -206,6 +206,9 @@ enum file_op {
 #define FILE_NONBLOCK 128
 #define FILE_NO_FOLLOW 256		/* a link that the path ends with is meant itself */
 
+/* A handle that no server has given: what was open is lost, and whatever is asked of it is EIO. */
+#define FILE_HANDLE_LOST UINT32_MAX
+
 /* The offset of the description, which moves on. */
 #define FILE_AT_OFFSET UINT64_MAX
 

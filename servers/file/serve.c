@@ -432,7 +432,9 @@ serve_handle(struct serving *s)
 	struct description *d;
 
 	if (h == NULL)
-		return -E_BADF;
+		return handle_error(s->t, s->r->handle);
+	if (h->description == DESCRIPTION_LOST && s->r->op != FILE_CLOSE)
+		return -E_IO;
 	d = &s->t->description[h->description];
 	if (d->is_host && needs_host(s->r))
 		return share_serve_open(s, d);

@@ -362,7 +362,7 @@ expect_sound(void)
 {
 	uint32_t opens[NODES_MAX] = {0}, of[CLIENTS_MAX + 1] = {0};
 	uint32_t handles = 0, rights = 0, waiting = 0;
-	uint32_t standing[DESCRIPTIONS_MAX] = {0}, ends[PIPES_MAX + 1][2] = {0};
+	uint32_t standing[DESCRIPTIONS_MAX + 1] = {0}, ends[PIPES_MAX + 1][2] = {0};
 	uint32_t made[CLIENTS_MAX] = {0}, typed[PIPES_MAX + 1] = {0};
 	int blocks_used = (int)t.kept_blocks;
 

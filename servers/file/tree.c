@@ -14,6 +14,8 @@ tree_init(struct tree *t)
 	t->nodes = TABLE_NODES;
 	node_of(t, ROOT)->kind = FILE_KIND_DIRECTORY;
 	node_of(t, ROOT)->mode = FILE_MODE_FIRST;
+	t->life = 1;
+	t->description[DESCRIPTION_LOST].handles = 1;
 	t->pipe[PIPE_INPUT] = (struct pipe){.ends = {0, 1}, .maker = CLIENTS_MAX};
 }
 

@@ -33,6 +33,10 @@
 #define QUEUE_QUIETLY (-1)		/* somebody waits for a message, and is not told */
 #define QUEUE_NOT_ANY_MORE (-1)
 #define NOBODY CLIENTS_MAX		/* whose handles are on their way in messages */
+/* then their numbers begin again; 1023 is that of FILE_HANDLE_LOST */
+#define SERVER_LIVES 1022
+/* The description of what a server before this one had open, when it is passed on: it stays. */
+#define DESCRIPTION_LOST DESCRIPTIONS_MAX
 #define SOCKET_BYTES 65536		/* that are on their way to one */
 #define SOCKET_MESSAGES 32
 #define FILE_SIZE_MAX ((uint64_t)1 << 40)
@@ -199,10 +203,11 @@ struct tree {
 	struct node *table[NODES_MAX / TABLE_NODES];
 	uint32_t nodes;			/* that there are, used or not */
 	uint32_t lives;
-	struct description description[DESCRIPTIONS_MAX];
+	struct description description[DESCRIPTIONS_MAX + 1];	/* DESCRIPTION_LOST */
 	struct handle handle[HANDLES_MAX];
 	struct block *free;
 	uint32_t handles;		/* open ones */
+	uint32_t life;			/* of the server, from 1 to SERVER_LIVES */
 	uint16_t handles_of[CLIENTS_MAX + 1];	/* also of NOBODY */
 	struct offer offer[OFFERS_MAX];
 	uint16_t offers_of[CLIENTS_MAX];
@@ -334,6 +339,9 @@ struct handle *handle_open(struct tree *t, uint32_t client, struct description *
 /* Its number, as its client knows it; and back: NULL if it is none of this client's. */
 uint32_t handle_number(const struct tree *t, const struct handle *h);
 struct handle *handle_find(struct tree *t, uint32_t client, uint32_t number);
+
+/* Why there is no such handle: -E_IO: a server before this one gave it; -E_BADF. */
+int handle_error(const struct tree *t, uint32_t number);
 
 /* Close one; the last one of a description closes that. */
 void handle_close(struct tree *t, struct handle *h);

@@ -65,22 +65,18 @@ look_for_deaths(void)
 		}
 }
 
-static long
+static int
 take_kept(void)
 {
 	struct cluster_info here;
-	uint64_t addr = 0;
-	long result;
+	void *page;
+	int result = kept_map(&page);
 
+	if (result != 0)
+		return result;
 	kcluster_info(&here);
 	server.clusters = here.clusters;
-	result = kmem_alloc(SELF, here.page_bytes, 0, &addr);
-	if (result >= 0)
-		result = kpage_map(SELF, (uintptr_t)addr, atoll_startup()->kept, 0, 1,
-			PAGE_READ | PAGE_WRITE);
-	if (result < 0)
-		return result;
-	server.kept = (uint32_t *)(uintptr_t)addr;
+	server.kept = page;
 	for (uint32_t c = 0; c < here.clusters; c++)
 		if (server.kept[c] != 0)
 			server.table.awaited |= (uint64_t)1 << c;

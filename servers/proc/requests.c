@@ -569,6 +569,7 @@ serve_memory(const struct asked *s, struct process_reply *r, void *out)
 {
 	const struct shared_asked what = {.q = &s->q, .data = s->body.text, .bytes = s->bytes,
 		.is_server = s->from->cluster == 0 && s->from->badge == BADGE_SERVER,
+		.client = s->client,
 		.proc = process_of(s)};
 	uint32_t bytes = 0;
 
@@ -636,6 +637,7 @@ gone(void *of, uint32_t client)
 	brought_drop(&brought[client]);
 	signals_gone(client);
 	names_client_gone(client);
+	shared_client_gone(client);
 	if (from->cluster == agent->here.cluster || next_client(from, 0) < service.used)
 		return;
 	family_forget_parent(&agent->family, from);

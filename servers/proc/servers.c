@@ -257,15 +257,27 @@ has_ended_too_often(struct server *s)
 	return s->ends >= SERVER_ENDS && now - s->ended[s->ends % SERVER_ENDS] < SPAN_NS;
 }
 
+/*
+ * Clients of device servers talk to them by mailboxes, and would wait for ever for an answer that
+ * was lost: there is no other one.
+ */
+static bool
+is_last_life(const struct agent *a, struct server *s)
+{
+	if (s - a->server >= PROCESS_DEVICE_SERVER)
+		return true;
+	return !s->is_asked_to_end && has_ended_too_often(s);
+}
+
 /* Its end is taken from the kernel, and its successor begins. False: it has none. */
 static bool
 begin_next_life(const struct agent *a, struct server *s, const struct proc_status *status)
 {
-	bool is_last = !s->is_asked_to_end && has_ended_too_often(s), is_open;
+	bool is_last = is_last_life(a, s), is_open;
 
 	s->is_asked_to_end = false;
 	is_open = open_program(s) == 0;
-	say_end(s, status, is_last ? "too often, and with it the machine" :
+	say_end(s, status, is_last ? "and with it the machine" :
 		"and is started again");
 	khandle_close(s->proc);
 	s->proc = 0;

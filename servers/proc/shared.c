@@ -22,6 +22,7 @@ struct chunk {
 
 static struct memory {
 	uint64_t key;			/* 0: free */
+	uint32_t client;		/* the file server that has it */
 	uint32_t pages;
 	uint32_t chunks;
 	struct chunk chunk[CHUNKS];
@@ -110,7 +111,7 @@ memory_grow(struct memory *m, uint32_t pages)
 }
 
 static int
-serve_make(const struct process_request *q)
+serve_make(const struct process_request *q, uint32_t client)
 {
 	struct memory *m = memory_find(q->told);
 	int result = q->told == 0 ? -E_INVAL : shared_begin();
@@ -122,8 +123,10 @@ serve_make(const struct process_request *q)
 	if (m == NULL)
 		return -E_NOMEM;
 	result = memory_grow(m, q->args);
-	if (result == 0)
+	if (result == 0) {
 		m->key = q->told;
+		m->client = client;
+	}
 	return result;
 }
 
@@ -221,7 +224,7 @@ shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 	if (!s->is_server)
 		return -E_ACCES;
 	if (s->q->flags == PROCESS_MEMORY_MAKE)
-		return serve_make(s->q);
+		return serve_make(s->q, s->client);
 	if (m == NULL || s->q->flags > PROCESS_MEMORY_END)
 		return m == NULL ? -E_NOENT : -E_INVAL;
 	if (s->q->flags == PROCESS_MEMORY_END) {
@@ -232,4 +235,12 @@ shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 	if (result == 0 && s->q->flags == PROCESS_MEMORY_READ)
 		*out_bytes = s->q->envs;
 	return result;
+}
+
+void
+shared_client_gone(uint32_t client)
+{
+	for (struct memory *m = memories; m != NULL && m < memories + MEMORIES; m++)
+		if (m->key != 0 && m->client == client)
+			memory_end(m);
 }

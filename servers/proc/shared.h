@@ -14,12 +14,16 @@ struct shared_asked {
 	const struct process_request *q;
 	const void *data;
 	uint32_t bytes;
-	bool is_server;			/* the file server asks */
+	bool is_server;			/* the file server asks: */
+	uint32_t client;
 	int proc;			/* handle of who asks; -1: of another cluster */
 };
 
 /* PROCESS_MEMORY. 0 or a negative error; *out_bytes at `out` follow the answer. */
 int shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 	uint32_t *out_bytes);
+
+/* A client is gone. If it was the file server, nobody asks for its memory any more. */
+void shared_client_gone(uint32_t client);
 
 #endif

@@ -114,6 +114,18 @@ def shared_with_servers(port):
             lambda m=machine, n=ranks: ranks_say_ok(run(port, n, "spin", machine=m, options=("--map", "scatter")), n)
 
 
+def servers_end(port):
+    """The file server is killed, on purpose and at any time."""
+    for ranks in (1, 3):
+        yield f"a_file_server_that_is_killed_is_followed_by_another_one_{ranks}", \
+            lambda n=ranks: expect(run(port, n, "lost", options=("--end-servers", "--map", "scatter", "--file",
+                                                                 f"{__file__}=given")), 0, f"ok rank {n - 1}")
+    for seed, ranks in ((1, 1), (2, 1), (3, 3)):
+        yield f"servers_are_killed_at_any_time_{seed}", \
+            lambda s=seed, n=ranks: expect(run(port, n, "servers_killed", str(s), options=(
+                "--end-servers", "--map", "scatter")), 0, *(f"ok rank {r}: servers killed" for r in range(n)))
+
+
 def programs(port):
     greeting = ("--env", "GREETING=hello")
     for n in (1, 6, 14):
@@ -256,6 +268,7 @@ def scenarios(port):
     yield from shared_with_servers(port)
     yield from programs(port)
     if port == "riscv64":
+        yield from servers_end(port)
         yield "a_rank_ends_by_the_bare_call", lambda: expect(run(port, 6, "ends", "mpi_group", "4"), 6,
                                                              "rank 4 ended with status 6 before MPI_Finalize\n")
         yield "semaphores_and_tubes_of_user_level_between_processes", lambda: ranks_say_ok(run(port, 1, "tubes"), 1)

@@ -22,6 +22,7 @@
 static struct {
 	struct lock lock;
 	bool is_open;		/* the channel to the server */
+	bool is_lost;		/* that has ended since */
 	struct channel channel;
 	uint32_t told;		/* how often the server has told something */
 	int32_t listener;	/* thread number + 1; 0: nobody listens */
@@ -48,12 +49,16 @@ open_channel(void)
 	struct file f;
 	int result;
 
-	if (files.is_open)
+	if (files.is_open && !files.is_lost)
 		return 0;
 	if (file_open(FILE_SERVER, &f) != 0)
 		return -E_NOENT;
-	result = service_open(&files.channel, &kind, PERSONALITY_BIT);
+	if (files.is_open)
+		result = service_reopen(&files.channel, &kind, PERSONALITY_BIT);
+	else
+		result = service_open(&files.channel, &kind, PERSONALITY_BIT);
 	files.is_open = result == 0;
+	files.is_lost = false;
 	/* signals do not end waits for an answer */
 	files.channel.bits |= 1u << PERSONALITY_SIGNAL_BIT;
 	return result;
@@ -66,6 +71,16 @@ wake_waiters(void)
 {
 	__atomic_store_n(&files.news, files.news + 1, __ATOMIC_RELEASE);
 	kfutex_wake((unsigned long)&files.news, EVERYBODY);
+}
+
+/* The server has ended. Who waits for what it had to tell asks its successor. */
+static void
+lose_server(void)
+{
+	files.is_lost = true;
+	files.told++;
+	files_lose_input();
+	wake_waiters();
 }
 
 /* A message has come. True: it answers nothing, and those that wait may ask again. */
@@ -100,16 +115,20 @@ take_told(void)
 			was_told(&r);
 }
 
-/* Sleep once, without the lock. 0; -E_TIMEDOUT; or the server is gone. */
+/* Sleep once, without the lock. 0; -E_TIMEDOUT or -E_INTR. */
 static long
 listen_once(const struct handler_event *c, uint32_t seen, uint64_t until)
 {
-	long result = channel_check(&files.channel);
+	long result;
 
+	if (channel_check(&files.channel) != 0) {
+		lose_server();
+		return 0;
+	}
 	channel_listen(&files.channel);
 	take_told();
-	if (result != 0 || files.told != seen)
-		return result;
+	if (files.told != seen)
+		return 0;
 	files_unlock();
 	result = signal_is_due(c) ? -E_INTR : kthread_sleep(files.channel.bits, until);
 	files_lock();
@@ -154,12 +173,9 @@ files_wait(const struct handler_event *c, uint64_t until)
 
 /* --- requests --- */
 
-int
-files_call(const struct file_request *q, struct service_part data, struct file_reply *r,
-	struct service_part room)
+static int
+ask_once(const struct service_part request[2], const struct service_part answer[2])
 {
-	const struct service_part request[2] = {{(void *)(uintptr_t)q, FILE_HEAD}, data};
-	const struct service_part answer[2] = {{r, sizeof(*r)}, room};
 	int result = open_channel();
 
 	if (result == 0)
@@ -167,9 +183,36 @@ files_call(const struct file_request *q, struct service_part data, struct file_r
 	if (result == 0) {
 		do
 			result = service_receive(&files.channel, answer);
-		while (result >= 0 && was_told(r));
+		while (result >= 0 && was_told(answer[0].at));
 		wake_listener();
 	}
+	if (result == -E_PIPE)
+		lose_server();
+	return result;
+}
+
+/* Can it be asked twice? It changes nothing that outlives the server, and says no handle. */
+static bool
+is_harmless(const struct file_request *q)
+{
+	return q->op == FILE_STAT || q->op == FILE_READ_LINK || q->op == FILE_PIPE ||
+		q->op == FILE_INPUT || q->op == FILE_SOCKET ||
+		(q->op == FILE_OPEN && (q->arg & FILE_EXCLUSIVE) == 0);
+}
+
+/* A request that was on its way when the server has ended may have been served or not. */
+int
+files_call(const struct file_request *q, struct service_part data, struct file_reply *r,
+	struct service_part room)
+{
+	const struct service_part request[2] = {{(void *)(uintptr_t)q, FILE_HEAD}, data};
+	const struct service_part answer[2] = {{r, sizeof(*r)}, room};
+	int result = ask_once(request, answer);
+
+	if (result == -E_PIPE && is_harmless(q))
+		result = ask_once(request, answer);
+	if (result == -E_PIPE)
+		result = -E_IO;
 	return result >= 0 && r->error != 0 ? r->error : result;
 }
 
@@ -389,7 +432,8 @@ files_put(const struct opened *o, const char *from, uint64_t len)
 	if (result == 0)
 		result = files_call(&q, (struct service_part){(void *)(uintptr_t)(from + staged),
 			q.arg}, &r, (struct service_part){NULL, 0});
-	return result < 0 ? result : (long)r.count;
+	/* what a server that has ended has left of a pipe is one end */
+	return result == -E_IO ? -E_PIPE : result < 0 ? result : (long)r.count;
 }
 
 /* --- files --- */

@@ -128,8 +128,9 @@ void files_set_cloexec(const struct handler_event *c, unsigned long fd, bool is_
 int files_detach(const struct handler_event *c, unsigned long fd);
 
 /*
- * Ask the server. 0 or a negative error; -E_NOENT if the machine has no server. And with `bytes` of
- * paths.
+ * Ask the server. 0 or a negative error; -E_NOENT if the machine has no server. -E_IO: it has ended
+ * before it has answered, or what was open is lost with the one before; the next request is its
+ * successor's, and so is one that changes nothing. And with `bytes` of paths.
  */
 int files_ask(const struct file_request *q, struct file_reply *r);
 int files_ask_named(const struct file_named *q, size_t bytes, struct file_reply *r);
@@ -144,7 +145,7 @@ int files_ask_for(const struct file_request *q, struct file_reply *r, void *to, 
 /*
  * A request was answered -FILE_LATER: wait until it is worth asking again, up to a time of kclock.
  * Takes and gives back the lock meanwhile, so that what was found before may be gone. 0;
- * -E_TIMEDOUT; -E_INTR: a signal is due; or the server is gone.
+ * -E_TIMEDOUT; -E_INTR: a signal is due. Who asks a server that has ended is told at once.
  */
 long files_wait(const struct handler_event *c, uint64_t until);
 
@@ -165,7 +166,7 @@ long files_write(const struct opened *o, uint64_t offset, const char *from, uint
 
 /*
  * Bytes out of a pipe, as many as there are; and into it, up to FILE_PIECE_MAX in one piece. Count
- * or a negative error.
+ * or a negative error; -E_PIPE: nobody reads it, or it was lost with its server.
  */
 long files_take(const struct opened *o, char *to, uint64_t len);
 long files_put(const struct opened *o, const char *from, uint64_t len);
@@ -211,8 +212,12 @@ long file_status_call(const struct handler_event *c, unsigned long nr);
 /* Is the caller a thread of the rank that has the standard input, or of a child of it? */
 bool files_has_input(const struct handler_event *c);
 
-/* What a standard input that is a stream is read from; NULL: it is at its end. */
+/*
+ * What a standard input that is a stream is read from; NULL: it is at its end. It is opened anew of
+ * a server that follows one that has ended.
+ */
 struct opened *files_input(const struct handler_event *c);
+void files_lose_input(void);
 
 /* Takes the lock: a rank has ended, or a child that had no program (files_lend). */
 void files_close_rank(int rank);

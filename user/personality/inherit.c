@@ -101,7 +101,10 @@ inherit_withdraw(const struct inherit *b)
 	files_unlock();
 }
 
-/* One entry for each description, and its descriptors. */
+/*
+ * One entry for each description, and its descriptors. What could not be claimed is lost: the
+ * server has ended since it was offered.
+ */
 static void
 attach_all(const struct handler_event *c, const struct inherit *b,
 	const struct file_claimed *claimed, uint32_t count)
@@ -111,11 +114,8 @@ attach_all(const struct handler_event *c, const struct inherit *b,
 		uint32_t handle = e->number;
 		struct opened *o;
 
-		if (files_is_served(e->kind)) {
-			if (e->number >= count)
-				continue;
-			handle = claimed[e->number].handle;
-		}
+		if (files_is_served(e->kind))
+			handle = e->number < count ? claimed[e->number].handle : FILE_HANDLE_LOST;
 		o = files_by_handle(e->kind, handle);
 		if (o == NULL)
 			o = files_new();

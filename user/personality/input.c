@@ -16,10 +16,17 @@ files_has_input(const struct handler_event *c)
 		((const struct startup *)j->rank[r->rank].startup)->rank == 0;
 }
 
+static struct opened input;
+
+void
+files_lose_input(void)
+{
+	input.kind = OPENED_NONE;
+}
+
 struct opened *
 files_input(const struct handler_event *c)
 {
-	static struct opened input;
 	struct file_request q = {.op = FILE_INPUT};
 	struct file_reply r;
 

@@ -59,6 +59,7 @@ struct service_opening {
 	bool is_anew, lacks_pages;
 	int out;			/* mailbox to the server */
 	uint32_t number;		/* of the channel */
+	uint64_t named;			/* when it was */
 };
 
 /*

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Servers are killed at random times, while processes of all clusters write and read files, pipes
+ * and sockets, share memory, fork, start programs, and wait in polls. Each call is answered, with
+ * an error that its server's end explains, or rightly; nobody waits for ever, and at the end the
+ * machine has what it had before. Rank 0 kills; the others need a cluster each.
+ * usage: servers_killed [SEED [KILLS]]
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <atoll/kcalls.h>
+#include <servers/proc/client.h>
+#include "expect.h"
+
+#define BIT 9
+#define KILLS 20
+#define WARM 4		/* the first, without which servers have less memory than later */
+#define WORKERS 3			/* of each cluster */
+#define LONGEST_NS 6000000
+#define PATIENCE 20000
+#define SLACK 4		/* pages: the process servers keep what they have needed at most */
+#define QUICK "quick"
+#define BLOCK 5000
+#define PAGE 4096
+#define WRONG 99			/* the status of who was answered wrongly */
+
+static uint64_t state;
+static char own[64], other[64];
+static volatile sig_atomic_t is_over;
+static uint32_t rank;			/* a worker is none itself */
+
+static uint32_t
+draw(uint32_t n)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(state >> 33) % n;
+}
+
+/* --- what workers do: 0, or what was wrong --- */
+
+/* What has failed may do so when a server has ended: what was open is lost, and what was there. */
+static const char *
+failed(const char *what)
+{
+	return errno == EIO || errno == ENOENT || errno == EPIPE ? NULL : what;
+}
+
+static const char *
+use_files(void)
+{
+	static char block[BLOCK], back[BLOCK];
+	int fd = open(own, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	const char *wrong = NULL;
+	long n;
+
+	if (fd < 0)
+		return failed("open");
+	memset(block, (int)draw(256), sizeof(block));
+	if (write(fd, block, sizeof(block)) < 0 || lseek(fd, 0, SEEK_SET) != 0)
+		wrong = failed("write");
+	else if ((n = read(fd, back, sizeof(back))) < 0)
+		wrong = failed("read");
+	/* of several pieces some may have been moved */
+	else if (n == 0 || memcmp(block, back, (size_t)n) != 0)
+		wrong = "what was read";
+	close(fd);
+	if (wrong == NULL && rename(own, other) != 0)
+		wrong = failed("rename");
+	unlink(other);
+	return wrong;
+}
+
+static const char *
+list_files(void)
+{
+	DIR *d = opendir("/");
+
+	if (d == NULL)
+		return failed("opendir");
+	errno = 0;
+	while (readdir(d) != NULL)
+		continue;
+	closedir(d);
+	return errno == 0 ? NULL : failed("readdir");
+}
+
+/* A child writes or reads what this one reads or writes, in blocks. */
+static const char *
+use_pipe(int is_socket)
+{
+	static char block[BLOCK];
+	int ends[2], status;
+	long n;
+	pid_t pid;
+
+	if ((is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends)) != 0)
+		return failed("pipe");
+	memset(block, 'p', sizeof(block));
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		for (int i = 0; i < 4 && write(ends[1], block, sizeof(block)) > 0; i++)
+			continue;
+		_exit(0);
+	}
+	close(ends[1]);
+	while (pid > 0 && (n = read(ends[0], block, sizeof(block))) > 0)
+		for (long i = 0; i < n; i++)
+			if (block[i] != 'p')
+				return "what came through a pipe";
+	close(ends[0]);
+	if (pid < 0)
+		return errno == EAGAIN ? NULL : failed("fork");
+	return waitpid(pid, &status, 0) != pid ? "the end of who writes" :
+		status != 0 ? "how who writes has ended" : NULL;
+}
+
+/* Nothing comes but the end of who could write, or of the server. */
+static const char *
+use_poll(void)
+{
+	struct pollfd p = {.events = POLLIN};
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends) != 0)
+		return failed("pipe");
+	pid = fork();
+	if (pid == 0) {
+		nanosleep(&(struct timespec){.tv_nsec = draw(LONGEST_NS)}, NULL);
+		_exit(0);
+	}
+	close(ends[1]);
+	p.fd = ends[0];
+	while (pid > 0 && poll(&p, 1, -1) != 1)
+		if (errno != EINTR)
+			return "a poll";
+	close(ends[0]);
+	return pid > 0 && waitpid(pid, NULL, 0) != pid ? "the end of who sleeps" : NULL;
+}
+
+static const char *
+share_memory(void)
+{
+	int fd = open(own, O_RDWR | O_CREAT, 0600);
+	volatile uint32_t *m = MAP_FAILED;
+	const char *wrong = NULL;
+	pid_t pid;
+
+	if (fd < 0 || ftruncate(fd, PAGE) != 0)
+		wrong = failed("ftruncate");
+	else if ((m = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
+		wrong = errno == ENOMEM ? NULL : failed("mmap");
+	close(fd);
+	if (m == MAP_FAILED)
+		return wrong;
+	pid = fork();
+	if (pid == 0) {
+		m[1] = 77;
+		_exit(0);
+	}
+	if (pid > 0 && (waitpid(pid, NULL, 0) != pid || m[1] != 77))
+		wrong = "memory that is shared";
+	munmap((void *)m, PAGE);
+	unlink(own);
+	return wrong;
+}
+
+static const char *
+start_program(void)
+{
+	char *const args[] = {"servers_killed", QUICK, NULL};
+	int status = 0, error;
+	pid_t pid;
+
+	error = posix_spawn(&pid, "/proc/self/exe", NULL, NULL, args, args + 2);
+	if (error != 0)
+		return error == EIO || error == EAGAIN || error == ENOENT ? NULL : "posix_spawn";
+	/* 127: it was not there any more, and who says why has lost the pipe for that */
+	if (waitpid(pid, &status, 0) != pid || (status != 0 && WEXITSTATUS(status) != 127))
+		return "how a program has ended";
+	return NULL;
+}
+
+#define THINGS 8
+
+static const char *
+do_something(uint32_t what)
+{
+	switch (what) {
+	case 0:
+	case 1: return use_files();
+	case 2: return list_files();
+	case 3: return use_pipe(0);
+	case 4: return use_pipe(1);
+	case 5: return use_poll();
+	case 6: return share_memory();
+	default: return start_program();
+	}
+}
+
+static void
+end_soon(int sig)
+{
+	(void)sig;
+	is_over = 1;
+}
+
+static _Noreturn void
+work(int number)
+{
+	const char *wrong = NULL;
+
+	state += (uint64_t)number << 32;
+	snprintf(own, sizeof(own), "/tmp/%u.%d", rank, number);
+	snprintf(other, sizeof(other), "%s.other", own);
+	while (!is_over && wrong == NULL)
+		wrong = do_something(draw(THINGS));
+	if (wrong != NULL) {
+		printf("FAIL worker %d of rank %u: %s: error %d\n", number, rank, wrong, errno);
+		fflush(stdout);
+	}
+	_exit(wrong != NULL ? WRONG : 0);
+}
+
+/* --- their parent --- */
+
+static struct channel leader;
+
+/* Those that are there, one after the other; nobody waits for their next lives. */
+static void
+kill_some(int kills)
+{
+	for (int i = 0; i < kills; i++) {
+		int n = draw(3) == 0 ? PROCESS_NAME_SERVER : PROCESS_FILE_SERVER;
+
+		expect(process_server(&leader, n, SIGKILL) > 0, 1, "kill a server");
+		nanosleep(&(struct timespec){.tv_nsec = draw(LONGEST_NS)}, NULL);
+	}
+}
+
+/* One round of workers, in all clusters for as long. */
+static void
+let_work(int kills)
+{
+	pid_t pid[WORKERS];
+
+	for (int i = 0; i < WORKERS; i++) {
+		pid[i] = fork();
+		if (pid[i] == 0)
+			work(i);
+		expect(pid[i] > 0, 1, "a worker");
+	}
+	if (rank == 0)
+		kill_some(kills);
+	else
+		nanosleep(&(struct timespec){.tv_nsec = LONGEST_NS / 2 * (long)kills}, NULL);
+	for (int i = 0; i < WORKERS; i++) {
+		int status = WRONG;
+
+		kill(pid[i], SIGTERM);
+		expect(waitpid(pid[i], &status, 0), pid[i], "the end of a worker");
+		expect(status, 0, "how it has ended");
+	}
+}
+
+static unsigned long
+now(unsigned *procs)
+{
+	struct sysinfo s;
+
+	while (sysinfo(&s) != 0)
+		continue;
+	*procs = s.procs;
+	return s.freeram;
+}
+
+/*
+ * All servers begin anew, and have done the same since when this returns: so what there is now can
+ * be compared.
+ */
+static void
+begin_anew(void)
+{
+	for (int n = PROCESS_NAME_SERVER; n <= PROCESS_FILE_SERVER; n++) {
+		int lives = process_server(&leader, n, SIGKILL);
+
+		while (process_server(&leader, n, 0) <= lives)
+			kthread_yield();
+	}
+	snprintf(own, sizeof(own), "/tmp/own");
+	snprintf(other, sizeof(other), "/tmp/other");
+	unlink(own);
+	for (uint32_t what = 0; what < THINGS; what++) {
+		const char *wrong = do_something(what);
+
+		expect(wrong == NULL ? 0 : errno, 0, wrong);
+	}
+}
+
+static void
+await(unsigned long memory, unsigned count)
+{
+	unsigned procs = 0;
+
+	for (int i = 0; i < PATIENCE && (now(&procs) + SLACK < memory || procs > count); i++)
+		kthread_yield();
+	if (now(&procs) + SLACK < memory)
+		expect((long)(memory - now(&procs)), 0, "pages that are not free again");
+	expect(procs, count, "processes");
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1, memory = 0;
+	int kills = argc > 2 ? atoi(argv[2]) : KILLS;
+	unsigned procs = 0;
+
+	if (argc > 1 && strcmp(argv[1], QUICK) == 0)
+		return 0;
+	rank = atoll_startup()->rank;
+	state = seed * 1000 + rank;
+	signal(SIGTERM, end_soon);
+	signal(SIGPIPE, SIG_IGN);
+	expect(process_open(&leader, 0, BIT), 0, "open a channel");
+	now(&procs);
+	let_work(WARM);
+	if (atoll_startup()->ranks == 1) {
+		begin_anew();
+		await(0, procs);
+		memory = now(&(unsigned){0});
+	}
+	let_work(kills);
+	if (atoll_startup()->ranks == 1) {
+		begin_anew();
+		await(memory, procs);
+	}
+	printf("%s rank %u: servers killed with seed %lu\n", failures ? "FAIL" : "ok",
+		rank, seed);
+	return failures != 0;
+}
