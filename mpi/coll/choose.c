@@ -80,9 +80,12 @@ force_all(struct plan *p, const char *list)
 	return NULL;
 }
 
+/* From this row on those for a collective and a mapping stand in order. */
 static const struct choice *
-rows_among(const struct choice *row, int ranks)
+rows_among(uint16_t first, int ranks)
 {
+	const struct choice *row = &coll_rows[first];
+
 	while (row->ranks < ranks)
 		row++;
 	return row;

@@ -179,20 +179,24 @@ def header(rows, algorithms):
                "addresses, so that ranks share the table */\n"
                "\tuint8_t started;\n};\n")
     out.append("enum mapping { " + ", ".join(f"MAPPING_{m.upper()}" for m in MAPPINGS) + ", MAPPINGS };\n")
+    out.append("static const struct choice coll_rows[] = {")
+    first, at = {}, 0
     for kind in ROWS:
         number = {name: i for i, name in enumerate(a.name for a in algorithms if a.kind == UNEVEN.get(kind, kind))}
         for mapping in MAPPINGS:
-            out.append(f"static const struct choice choices_{kind}_{mapping}[] = {{")
+            mine = [r for r in rows if (r.kind, r.mapping) == (kind, mapping)]
+            first[kind, mapping], at = at, at + len(mine)
+            out.append(f"\t/* {kind}, {mapping} */")
             out += [f"\t{{{'INT32_MAX' if r.ranks is None else r.ranks}, "
                     f"{'UINT64_MAX' if r.bytes is None else r.bytes}, "
                     f"{number[r.blocking]}, {number[r.started]}}},"
-                    for r in rows if (r.kind, r.mapping) == (kind, mapping)]
-            out.append("};")
-    out.append("\nstatic const struct choice *const coll_choices[][MAPPINGS] = {")
-    out += [f"\t[COLL_{k.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = choices_{k}_{m}"
+                    for r in mine]
+    # numbers of rows, no addresses: every rank has addresses of its own
+    out.append("};\n\nstatic const uint16_t coll_choices[][MAPPINGS] = {")
+    out += [f"\t[COLL_{k.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = {first[k, m]}"
                                                      for m in MAPPINGS) + "}," for k in KINDS]
-    out.append("};\n\nstatic const struct choice *const coll_uneven[][MAPPINGS] = {")
-    out += [f"\t[COLL_{of.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = choices_{k}_{m}"
+    out.append("};\n\nstatic const uint16_t coll_uneven[][MAPPINGS] = {")
+    out += [f"\t[COLL_{of.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = {first[k, m]}"
                                                       for m in MAPPINGS) + "}," for k, of in UNEVEN.items()]
     out.append("};\n\n#endif\n")
     return "\n".join(out)
