@@ -164,7 +164,7 @@ def programs(port):
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
         yield "queued_signals_as_on_linux", lambda: says_what_linux_says("queued")
         yield "mappings_in_the_place_of_others_as_on_linux", lambda: says_what_linux_says("replaced")
-        yield "kinds_of_waits_as_on_linux", lambda: says_what_linux_says("waits")
+        yield "kinds_of_waits_as_on_linux", lambda: says_what_linux_says("childwaits")
         yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
         yield "pieces_in_pipes_as_on_linux", lambda: says_what_linux_says("pieces")
         yield "shared_memory_as_on_linux", lambda: says_what_linux_says("shared")
