@@ -14,13 +14,7 @@
 #define BOOT_VERSION 1
 #define BOOT_SEGMENTS_MAX 6
 
-/* roles of a core at boot */
-#define ROLE_IDLE 0
-/* user threads in turn, preempted by messages, priority and time; core 0: and the kernel */
-#define ROLE_TC 1
-#define ROLE_KC 2			/* kernel only */
-#define ROLE_AC 3			/* one user thread at a time, never preempted */
-/* not of the machine: a thread of the host that entered (hal/guest.h) */
+/* beside the roles of cores: not of the machine, a thread of the host that entered (hal/guest.h) */
 #define ROLE_GUEST 4
 
 struct boot_cluster {

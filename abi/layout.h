@@ -134,6 +134,20 @@ struct thread_counts {
 	uint32_t core;			/* where it runs, or ran last */
 };
 
+/* core_info: of a core, since it started */
+struct core_info {
+	uint32_t role;			/* ROLE_* */
+	/* ROLE_*: an AC with threads of several processes acts as a TC until it has none */
+	uint32_t acts;
+	uint32_t threads;		/* that are placed there, those that wait included */
+	uint32_t ticks;			/* timer interrupts */
+	uint32_t shot_down;		/* it forgot its translations for another core's sake */
+	/* of threads, but those that they handled themselves */
+	uint32_t faults;
+	uint32_t messages;		/* active messages of core 0 that it has served */
+	uint32_t roles;			/* changes of what it acts as */
+};
+
 /* page_query */
 struct page_info {
 	int32_t frame;
@@ -153,6 +167,7 @@ _Static_assert(sizeof(struct thread_counts) == THREAD_COUNTS_SIZE, "thread_stats
 _Static_assert(sizeof(struct alarm_times) == ALARM_TIMES_SIZE, "alarm_set");
 _Static_assert(sizeof(struct mail_sender) == MAIL_SENDER_SIZE, "mailbox_read");
 _Static_assert(sizeof(struct port_stats) == PORT_STATS_SIZE, "port_stats");
+_Static_assert(sizeof(struct core_info) == CORE_INFO_SIZE, "core_info");
 _Static_assert(sizeof(struct device_info) == DEVICE_INFO_SIZE, "device_open");
 
 #endif

@@ -34,6 +34,7 @@
 #define THREAD_COUNTS_SIZE 32
 #define CLUSTER_STATE_SIZE 16
 #define PORT_STATS_SIZE 40
+#define CORE_INFO_SIZE 32
 
 /*
  * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server
@@ -158,6 +159,13 @@
 #define STATS_SYNCS 10
 #define STATS_CHANNEL_PAGES 11	/* of the own window, in channels */
 #define STATS_KEPT_MESSAGES 12	/* that wait for a place in another cluster's window */
+
+/* roles of cores: at boot, and of core_role. Idle: at boot it is not started */
+#define ROLE_IDLE 0
+/* user threads in turn, preempted by messages, priority and time; core 0: and the kernel */
+#define ROLE_TC 1
+#define ROLE_KC 2		/* kernel only */
+#define ROLE_AC 3		/* one user thread at a time, never preempted */
 
 /* keys of the core_count call: what the calling core counted since it started */
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */

@@ -169,6 +169,7 @@ struct thread {
 	struct core *core;
 	int tid;		/* its number in messages to people; nobody can use it */
 	int handle;		/* its own, in its process's table: what thread_self tells */
+	uint32_t is_pinned;	/* shared word, home's: somebody has said on which cores it runs */
 	uint32_t index;		/* among its process's threads: the lowest that was free */
 	/* written by home, then read by its own core: see kernel/thread/counts.h; NULL: none */
 	struct run_counts *counts;
@@ -318,6 +319,16 @@ struct run_queue {
 	struct list level[PRIORITIES];
 };
 
+/* What a core counts. */
+enum core_counter {
+	CORE_TICKS,		/* TRAP_TIMER that came */
+	CORE_SHOT_DOWN,		/* it forgot its translations because another core wanted it */
+	CORE_FAULTS,		/* of threads that do not handle them themselves */
+	CORE_MESSAGES,		/* active messages from home */
+	CORE_ROLES,		/* changes of its role */
+	CORE_COUNTS
+};
+
 /* What core->knows says of a space. */
 #define SPACE_NAME(space) ((uint32_t)(uintptr_t)(space))
 
@@ -325,7 +336,11 @@ struct core {
 	/* constant after boot */
 	struct cluster *cluster;
 	uint32_t id;
-	uint32_t role;
+	/*
+	 * shared word, written by its own core: the role that it acts in, which follows the one
+	 * that home has given it (kernel/thread/role.h)
+	 */
+	uint32_t acts;
 	/* own */
 	_Alignas(HAL_CACHE_LINE) struct thread *current;
 	struct hal_space *space;	/* that hal_space_use made active */
@@ -335,17 +350,20 @@ struct core {
 	 */
 	uint32_t knows;
 	struct run_queue run_queue;
-	uint32_t ticks;		/* TRAP_TIMER that came */
 	/* TC: when `current` must let others of its priority run; HAL_FOREVER: there are none */
 	uint64_t quantum_end;
 	uint64_t tick;		/* TC: what hal_timer_arm was last told */
-	/* how often this core forgot its translations because another wanted it */
-	uint32_t shot_down;
+	/* shared words, written by the core itself: what it has counted */
+	uint32_t count[CORE_COUNTS];
 	/* kill of current's process, to be acknowledged once current is dropped */
 	struct sweep *doomed;
 	struct ready_ring ready;
 	/* home */
 	_Alignas(HAL_CACHE_LINE) uint32_t load;	/* threads placed here */
+	uint32_t role;		/* what it is for: ROLE_* */
+	bool is_crowded;	/* an AC that is a TC until it has no thread */
+	bool is_untold;		/* it has not been told of its role */
+	uint64_t crowded_ns;	/* since when is_crowded holds */
 	uint32_t ready_put;
 	/* the two directions of active messages */
 	struct am_call call;	/* to home */
@@ -390,6 +408,7 @@ struct cluster {
 	 */
 	uint32_t chores;
 	uint32_t chore;		/* that home looked after last */
+	uint32_t untold;	/* cores with is_untold */
 	/*
 	 * home found something of this, or of the NoC, to do in its last round: there may be more
 	 */
@@ -455,6 +474,20 @@ hot_inline uint32_t
 am_senders(const struct cluster *c)
 {
 	return c->cores + c->guests;
+}
+
+/* The core itself counts. */
+hot_inline void
+core_counts(struct core *core, enum core_counter what)
+{
+	hal_store32(&core->count[what], hal_peek32(&core->count[what]) + 1);
+}
+
+/* The core itself: does it share its time between threads? */
+hot_inline bool
+core_is_shared(const struct core *core)
+{
+	return hal_peek32(&core->acts) == ROLE_TC;
 }
 
 /* Is there a message for this core? */

@@ -83,13 +83,16 @@ K_SMALL_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str
 	hal/cpu/riscv64/boot/ hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/ kernel/boot/ \
 	kernel/call/enter kernel/dev/ kernel/ikc/ kernel/mem/a kernel/mem/c kernel/mem/frame kernel/mem/m \
 	kernel/mem/q kernel/mem/s kernel/proc/ kernel/object/calls kernel/object/object kernel/object/slab \
-	kernel/thread/alarm kernel/thread/counts kernel/thread/futex kernel/thread/guest kernel/thread/move)
+	kernel/thread/alarm kernel/thread/counts kernel/thread/futex kernel/thread/guest kernel/thread/move \
+	kernel/thread/role)
 # What runs seldom saves its registers by functions of the compiler's library: a call for what is a row of
 # instructions elsewhere.
 K_SELDOM_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str hal/board/ hal/cpu/riscv64/boot/ \
 	hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/console kernel/boot/ kernel/dev/ \
-	kernel/ikc/mail_credit kernel/mem/alloc kernel/proc/init \
-	kernel/thread/alarm kernel/thread/counts kernel/thread/guest)
+	kernel/call/fault kernel/ikc/endpoint kernel/ikc/mail_credit kernel/ikc/portal. \
+	kernel/ikc/portal_event kernel/ikc/portal_move kernel/ikc/sync kernel/ikc/watch kernel/mem/alloc \
+	kernel/mem/demand kernel/mem/mem. kernel/proc/init kernel/thread/alarm kernel/thread/counts \
+	kernel/thread/guest kernel/thread/move kernel/thread/role)
 k_size = $(if $(filter $(K_SMALL_$(PORT)),$(1)),-Os) $(if $(filter $(K_SELDOM_$(PORT)),$(1)),-msave-restore)
 k_flags = $(K_COMMON) $(call k_size,$(1)) $(if $(filter $(addsuffix /%,$(SYSTEM_HAL)),$(1)),$(K_SYS),$(K_FREE)) $(2)
 K_FLAGS_FILE := $(call flags_file,$(K)/flags,$(KCC) $(K_COMMON) $(K_SYS) $(K_FREE) $(K_HALINC) small: $(K_SMALL_$(PORT)) seldom: $(K_SELDOM_$(PORT)))

@@ -81,6 +81,7 @@ am_serve_posts(struct core *core)
 	do {
 		hal_acquire(&post->bytes, sizeof(*post) - offsetof(struct am_post, bytes));
 		post->fn(core, post->data);
+		core_counts(core, CORE_MESSAGES);
 		hal_store32(&post->busy, 0);
 		am_ring_home(core->cluster);
 	} while (hal_load32(&post->busy));
@@ -116,6 +117,33 @@ am_post(struct core *to, am_post_fn *fn, const void *data, uint32_t bytes)
 	return 0;
 }
 
+/* Until home has answered, or there is something in the own inbox. */
+hot_inline void
+wait_once(struct core *core, struct am_call *call)
+{
+	hal_wait_begin();
+	if (!hal_load32(&call->busy) || hal_load32(&core->post.busy))
+		hal_wait_cancel();
+	else
+		hal_wait(HAL_FOREVER);
+}
+
+/*
+ * The rest of a wait in which something came. What that did may be that the core is a TC now: its
+ * own doorbell, for a look around on the way back to the user, was for this wait.
+ */
+static __attribute__((noinline)) void
+wait_serving(struct core *core, struct am_call *call)
+{
+	am_serve_posts(core);
+	while (hal_load32(&call->busy)) {
+		wait_once(core, call);
+		am_serve_posts(core);
+	}
+	if (core_is_shared(core))
+		hal_interrupt(core->id);
+}
+
 /*
  * Wait until home has answered; meanwhile the own inbox is served, for home may need us before it
  * can answer others.
@@ -124,13 +152,11 @@ hot_inline void
 call_wait(struct core *core, struct am_call *call)
 {
 	do {
-		hal_wait_begin();
-		if (!hal_load32(&call->busy) || hal_load32(&core->post.busy))
-			hal_wait_cancel();
-		else
-			hal_wait(HAL_FOREVER);
-		if (hal_load32(&core->post.busy))
-			am_serve_posts(core);
+		wait_once(core, call);
+		if (unlikely(hal_load32(&core->post.busy))) {
+			wait_serving(core, call);
+			return;
+		}
 	} while (hal_load32(&call->busy));
 }
 
@@ -223,7 +249,7 @@ am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, u
 
 	if (bytes > sizeof(*args))
 		return -E_2BIG;
-	if (core->role == ROLE_TC)
+	if (core_is_shared(core))
 		return call_shared(core, fn, args, bytes);
 	result = call_home(core, fn, args, bytes);
 	look_for_upcall(core);

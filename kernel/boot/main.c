@@ -65,7 +65,7 @@ provide_tc(struct cluster *c)
 			last = core_at(c, i);
 	}
 	if (last != NULL)
-		last->role = ROLE_TC;
+		last->role = last->acts = ROLE_TC;
 }
 
 _Static_assert(HAL_RECORD_STRIDE == 0 || sizeof(struct core) <= HAL_RECORD_BYTES, "core.h");
@@ -84,7 +84,7 @@ cores_init(struct cluster *c, struct carve *m)
 
 		core->cluster = c;
 		core->id = i;
-		core->role = record_role(c, i);
+		core->role = core->acts = record_role(c, i);
 		core->ready.slot = carve(m, ready * sizeof(uint16_t), HAL_CACHE_LINE);
 		core->ready.mask = ready - 1;
 		run_queue_init(core);

@@ -157,6 +157,7 @@ kernel_call_fast(struct hal_frame *f, unsigned long nr)
 static __attribute__((noinline)) void
 crash(struct core *core, const struct hal_trap *t)
 {
+	core_counts(core, CORE_FAULTS);
 	fault_deliver(core, t, HANDLES_FAULT);
 	core_leave(core);
 }
@@ -184,8 +185,10 @@ fault(struct core *core, struct thread *current, const struct hal_trap *t)
 static __attribute__((noinline)) void
 demand_fault(struct core *core, const struct hal_trap *t)
 {
-	bool came = demand_bring(core, t, HANDLES_FAULT) && demand_keep(core);
+	bool came;
 
+	core_counts(core, CORE_FAULTS);
+	came = demand_bring(core, t, HANDLES_FAULT) && demand_keep(core);
 	if (unlikely(core->doomed != NULL))
 		core_leave(core);
 	if (!came)

@@ -59,9 +59,9 @@ kc_core_count(struct thread *caller, int what, void *value)
 
 	(void)caller;
 	if (what == COUNT_TICKS)
-		count = core_self()->ticks;
+		count = hal_peek32(&core_self()->count[CORE_TICKS]);
 	else if (what == COUNT_SHOT_DOWN)
-		count = core_self()->shot_down;
+		count = hal_peek32(&core_self()->count[CORE_SHOT_DOWN]);
 	else if (what == COUNT_REFILLS_DATA || what == COUNT_REFILLS_CODE)
 		count = hal_refills(what == COUNT_REFILLS_CODE);
 	else
@@ -103,7 +103,7 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_PIECE_PAGES] = c->slab.pages,
 		[STATS_CHANNEL_PAGES] = channel_pages(c),
 		[STATS_KEPT_MESSAGES] = c->ikc.kept,
-		[STATS_HOME_TICKS] = core_at(c, KERNEL_CORE)->ticks,
+		[STATS_HOME_TICKS] = hal_peek32(&core_at(c, KERNEL_CORE)->count[CORE_TICKS]),
 	};
 
 	if (what < 0 || (size_t)what >= sizeof(values) / sizeof(values[0]))

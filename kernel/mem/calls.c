@@ -408,7 +408,7 @@ shoot_down(struct core *core, const void *data)
 	const struct sweep_post *post = data;
 
 	hal_tlb_flush();
-	core->shot_down++;
+	core_counts(core, CORE_SHOT_DOWN);
 	sweep_acknowledge(core->cluster, post->sweep);
 }
 

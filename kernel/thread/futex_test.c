@@ -81,7 +81,7 @@ begin(void)
 	c.thread = place;
 	core[1].cluster = &c;
 	core[1].id = 1;
-	core[1].role = ROLE_AC;
+	core[1].role = core[1].acts = ROLE_AC;
 	core[1].ready.slot = ring;
 	core[1].ready.mask = SLOTS - 1;
 	proc[0].state = proc[1].state = PROC_LIVE;

@@ -7,8 +7,59 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/counts.h>
 #include <kernel/thread/move.h>
+#include <kernel/thread/role.h>
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
+
+/*
+ * What speaks against a core: a program's thread is best alone on an AC, and a server's on a TC,
+ * where nobody computes who does not give it up.
+ */
+static uint32_t
+cost_of(const struct core *core, const struct thread *t)
+{
+	if (core->role == ROLE_TC)
+		return 1 + core->load;
+	if (hal_load32(&t->priority) > PRIORITY_PROGRAM)
+		return THREADS_MAX + 1 + core->load;
+	if (core->load == 0)
+		return 0;
+	return 1 + core->load + (hal_load32(&t->is_pinned) != 0 ? THREADS_MAX : 0);
+}
+
+struct core *
+core_elsewhere(const struct thread *t)
+{
+	const struct process *p = t->proc;
+	struct cluster *c = t->cluster;
+	bool stays = core_runs_users(t->core);
+	struct core *best = NULL;
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < c->cores; i++) {
+		struct core *core = core_at(c, i);
+		bool own = i - p->core_first < p->core_count;
+		uint32_t cost = cost_of(core, t) + (own ? 0 : UINT32_MAX / 2);
+
+		if (core == t->core || !core_runs_users(core) || cost >= least ||
+			((stays || !own) && core->role != ROLE_TC) || (stays && !own))
+			continue;
+		best = core;
+		least = cost;
+	}
+	return best;
+}
+
+/* Where a thread goes now: its next core may have got another role since it was told. */
+static struct core *
+next_core(const struct thread *t)
+{
+	struct core *to = t->move_to == MOVE_AWAY ? NULL : core_at(t->cluster, t->move_to);
+
+	if (to == NULL || !core_runs_users(to))
+		to = core_elsewhere(t);
+	return to != NULL ? to : t->core;
+}
 
 /* Home. All that its core knows of the thread has been published. */
 static long
@@ -17,10 +68,43 @@ move_serve(struct kcall_args *args)
 	struct thread *t = args->caller;
 
 	upcall_change(t, 0, UPCALL_MOVE);
-	thread_replace(t, core_at(t->cluster, t->move_to));
+	thread_replace(t, next_core(t));
+	role_crowd(t);
 	hal_acquire(t, offsetof(struct thread, cluster));
 	thread_launch(t);
 	return 0;
+}
+
+/* Home. */
+static long
+spread_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+	const struct process *p = t->proc;
+
+	if (hal_load32(&t->priority) > PRIORITY_PROGRAM)
+		return 0;
+	for (uint32_t i = 0; i < t->cluster->cores; i++) {
+		const struct core *to = core_at(t->cluster, i);
+
+		if (core_is_home(to) || !core_runs_users(to) || to->load != 0 ||
+			i - p->core_first >= p->core_count)
+			continue;
+		thread_send(t, i);
+		break;
+	}
+	return 0;
+}
+
+void
+thread_spreads(struct core *core)
+{
+	struct kcall_args *args = kcall_args(core);
+
+	if (hal_peek32(&core->current->is_pinned) != 0)
+		return;
+	args->caller = core->current;
+	am_call_kernel(core, spread_serve, args, offsetof(struct kcall_args, a));
 }
 
 void
@@ -36,6 +120,19 @@ thread_moves(struct core *core)
 	args->caller = t;
 	am_call_last(core, move_serve, args, offsetof(struct kcall_args, a));
 	core->current = NULL;
+}
+
+void
+thread_send(struct thread *t, uint32_t to)
+{
+	bool leaves = to != t->core->id;
+
+	t->move_to = to;
+	if (to == MOVE_AWAY)
+		hal_store32(&t->is_pinned, 0);	/* there is no such core for it any more */
+	upcall_change(t, leaves ? UPCALL_MOVE : 0, UPCALL_MOVE);
+	if (leaves && t->state == THREAD_READY)
+		core_interrupt(t->core);
 }
 
 /*
@@ -64,9 +161,7 @@ kc_thread_cores(struct thread *caller, int thread, int first, int count)
 		return -E_INVAL;
 	if (t->core->id - (uint32_t)first < (uint32_t)count)
 		to = t->core;		/* its core may just have sent it on its way to another */
-	t->move_to = to->id;
-	upcall_change(t, to != t->core ? UPCALL_MOVE : 0, UPCALL_MOVE);
-	if (to != t->core && t->state == THREAD_READY)
-		core_interrupt(t->core);
+	hal_store32(&t->is_pinned, (uint32_t)count < t->cluster->cores);
+	thread_send(t, to->id);
 	return 0;
 }

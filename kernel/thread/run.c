@@ -12,6 +12,8 @@
 #include <kernel/mem/mapping.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/counts.h>
+#include <kernel/thread/move.h>
+#include <kernel/thread/role.h>
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
@@ -116,7 +118,7 @@ home_is_quiet(const struct cluster *c)
 }
 
 enum chore { CHORE_SWEEPS, CHORE_DEADLINES, CHORE_EVENTS, CHORE_WAITS, CHORE_PEERS, CHORE_CONSOLE,
-	CHORE_ORPHAN, CHORE_MEMORY, CHORE_REAP, CHORES };
+	CHORE_ORPHAN, CHORE_MEMORY, CHORE_ROLES, CHORE_REAP, CHORES };
 
 /*
  * One step of a chore, which remembers itself where it stopped. False if there was nothing to do.
@@ -141,6 +143,8 @@ chore_step(struct cluster *c, enum chore chore)
 		return c->orphans != 0 && proc_end_orphan(c);
 	case CHORE_MEMORY:
 		return memory_drop_some(c) || revokes_poll(c) || channels_poll(c);
+	case CHORE_ROLES:
+		return unlikely(c->untold != 0) && roles_poll(c);
 	default:
 		return !list_is_empty(&c->reaping) && proc_reap(c);
 	}
@@ -279,8 +283,7 @@ quantum_begin(struct core *core, struct thread *t)
 	tick_follow(core);
 }
 
-/* No thread runs: nothing shall disturb the wait. */
-static __attribute__((noinline)) void
+__attribute__((noinline)) void
 tick_stop(struct core *core)
 {
 	hal_timer_arm(HAL_FOREVER);
@@ -367,7 +370,7 @@ core_evict(struct core *core, const void *data)
 	ready_drain(core);
 	for (uint32_t i = 0; i < PRIORITIES; i++)
 		level_evict(core, i, post->proc);
-	if (core->role == ROLE_TC && core->current != NULL)
+	if (core_is_shared(core) && core->current != NULL)
 		quantum_follow(core);
 	if (core->current != NULL && core->current->proc == post->proc) {
 		core->doomed = post->sweep;
@@ -381,7 +384,7 @@ core_evict(struct core *core, const void *data)
 void
 core_takes_up(struct core *core)
 {
-	if (core->role == ROLE_TC)
+	if (core_is_shared(core))
 		quantum_begin(core, core->current);
 	if (unlikely(thread_upcall(core->current) != 0))
 		hal_interrupt(core->id);
@@ -485,7 +488,7 @@ enter_user(struct core *core, struct thread *t)
 {
 	struct hal_space *space = core->space;
 
-	if (unlikely(core->role == ROLE_TC))
+	if (unlikely(core_is_shared(core)))
 		enter_shared(core, t);
 	else if (unlikely(space != &t->proc->space) || unlikely(thread_upcall(t) != 0))
 		enter_otherwise(core, t);
@@ -637,11 +640,13 @@ void
 core_interrupted(struct core *core, bool tick)
 {
 	if (tick) {
-		core->ticks++;
+		core_counts(core, CORE_TICKS);
 		core->tick = HAL_FOREVER;
+		if (core->run_queue.levels != 0)
+			thread_spreads(core);
 	}
 	look_around(core);
-	if (core->role != ROLE_TC || core->doomed != NULL)
+	if (!core_is_shared(core) || core->doomed != NULL)
 		return;
 	if (give_way(core)) {
 		counts_look(core->current);

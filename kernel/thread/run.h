@@ -62,6 +62,9 @@ void core_drop_current(struct core *core);
  */
 void core_takes_up(struct core *core);
 
+/* No thread runs, or none is interrupted: nothing shall disturb it. */
+void tick_stop(struct core *core);
+
 /* What a core does for the kill of a process: no thread of it stays here (am_post_fn). */
 void core_evict(struct core *core, const void *data);
 

@@ -9,6 +9,8 @@
 #include <kernel/cluster.h>
 #include <kernel/ikc/channel.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/move.h>
+#include <kernel/thread/role.h>
 #include <kernel/thread/run.h>
 
 #define CORES 5
@@ -161,6 +163,19 @@ memory_drop_some(struct cluster *who)
 }
 
 bool
+roles_poll(struct cluster *who)
+{
+	(void)who;
+	return false;
+}
+
+void
+thread_spreads(struct core *who)
+{
+	(void)who;
+}
+
+bool
 channels_poll(struct cluster *who)
 {
 	(void)who;
@@ -208,7 +223,7 @@ begin(bool calls_without_end)
 	for (uint32_t i = 0; i < CORES; i++) {
 		core[i].cluster = &c;
 		core[i].id = i;
-		core[i].role = i == KERNEL_CORE ? ROLE_TC : ROLE_AC;
+		core[i].role = core[i].acts = i == KERNEL_CORE ? ROLE_TC : ROLE_AC;
 		run_queue_init(&core[i]);
 	}
 	am_init(&c, order, SLOTS);

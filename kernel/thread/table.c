@@ -6,6 +6,7 @@
 #include <base/tune.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/alarm.h>
+#include <kernel/thread/role.h>
 #include <kernel/thread/thread.h>
 
 struct thread *
@@ -117,8 +118,8 @@ thread_unreferenced(struct thread *t)
 		record_give(t, t->proc->quota);
 }
 
-static bool
-runs_users(const struct core *core)
+bool
+core_runs_users(const struct core *core)
 {
 	return (core->role == ROLE_AC) | (core->role == ROLE_TC);
 }
@@ -131,8 +132,10 @@ thread_unplace(struct thread *t)
 
 	t->proc->placed[core->id]--;
 	if (unlikely(load < core->cluster->load_floor) &&
-		likely(runs_users(core) && !core_is_home(core)))
+		likely(core_runs_users(core) && !core_is_home(core)))
 		core->cluster->load_floor = load;
+	if (unlikely(core->is_crowded) && load == 0)
+		role_empty(core);
 }
 
 void
@@ -154,6 +157,17 @@ may_use(const struct process *p, uint32_t core)
 	return core - p->core_first < p->core_count;
 }
 
+/* A TC, for a process whose cores run no threads any more: there always is one. */
+static __attribute__((noinline)) struct core *
+any_shared(struct cluster *c)
+{
+	uint32_t i = 0;
+
+	while (i < c->cores - 1 && core_at(c, i)->role != ROLE_TC)
+		i++;
+	return core_at(c, i);
+}
+
 /*
  * Looks from a place, and no further than to a core that is as empty as any can be; home only if
  * there is no other.
@@ -171,7 +185,7 @@ look_for_least_loaded(struct cluster *c, const struct process *p, uint32_t at)
 		struct core *core = core_at(c, at);
 
 		at = likely(may_use(p, at + 1)) ? at + 1 : p->core_first;
-		if (likely(runs_users(core)) && likely(!core_is_home(core))) {
+		if (likely(core_runs_users(core)) && likely(!core_is_home(core))) {
 			if (best == NULL || core->load < best->load)
 				best = core;
 			paths_meet();
@@ -180,11 +194,12 @@ look_for_least_loaded(struct cluster *c, const struct process *p, uint32_t at)
 		}
 		paths_meet();
 	}
-	if (best == NULL && p->core_first == KERNEL_CORE && runs_users(core_at(c, KERNEL_CORE)))
+	if (best == NULL && p->core_first == KERNEL_CORE &&
+		core_runs_users(core_at(c, KERNEL_CORE)))
 		best = core_at(c, KERNEL_CORE);
 	else if (best != NULL)
 		c->load_floor = best->load;
-	return best;
+	return best != NULL ? best : any_shared(c);
 }
 
 /*
@@ -197,12 +212,12 @@ least_loaded(struct cluster *c, const struct process *p)
 	uint32_t at = likely(may_use(p, c->next_core)) ? c->next_core : p->core_first;
 	struct core *best = core_at(c, at);
 
-	if (unlikely(!runs_users(best)) || unlikely(core_is_home(best)) ||
+	if (unlikely(!core_runs_users(best)) || unlikely(core_is_home(best)) ||
 		unlikely(best->load > c->load_floor) ||
 			unlikely(c->floor_first != p->core_first) ||
 			unlikely(c->floor_count != p->core_count))
 		best = look_for_least_loaded(c, p, at);
-	if (likely(best != NULL) && likely(!core_is_home(best)))
+	if (likely(!core_is_home(best)))
 		c->next_core = best->id + 1;
 	return best;
 }
@@ -212,7 +227,7 @@ core_choose(struct cluster *c, const struct process *p, int core)
 {
 	if (likely(core == ANY_CORE))
 		return least_loaded(c, p);
-	if (!may_use(p, (uint32_t)core) || !runs_users(core_at(c, core)))
+	if (!may_use(p, (uint32_t)core) || !core_runs_users(core_at(c, core)))
 		return NULL;
 	return core_at(c, core);
 }
@@ -228,7 +243,8 @@ core_among(struct process *p, uint32_t first, uint32_t count)
 	for (uint32_t i = first; i < first + count; i++) {
 		struct core *core = core_at(c, i);
 
-		if (may_use(p, i) && runs_users(core) && (best == NULL || core->load < best->load))
+		if (may_use(p, i) && core_runs_users(core) &&
+			(best == NULL || core->load < best->load))
 			best = core;
 	}
 	return best;
@@ -290,6 +306,9 @@ thread_new(struct process *p, const struct context *ctx, int core)
 	e = thread_make(p, at, &t);
 	if (unlikely(e != 0))
 		return e;
+	hal_store32(&t->is_pinned, core != ANY_CORE);
+	if (unlikely(at->load != p->placed[at->id]))
+		role_crowd(t);
 	hal_frame_new(&t->frame, ctx);
 	thread_launch(t);
 	return t->handle;

@@ -44,6 +44,9 @@ void thread_unplace(struct thread *t);
 /* It will run on another core. */
 void thread_replace(struct thread *t, struct core *to);
 
+/* Home: do threads run on this core? */
+bool core_runs_users(const struct core *core);
+
 /* A core among these on which threads of the process may run, or NULL: there is none. */
 struct core *core_among(struct process *p, uint32_t first, uint32_t count);
 

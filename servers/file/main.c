@@ -11,6 +11,7 @@
 #include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/file/client.h>
+#include <servers/file/cores.h>
 #include <servers/file/input.h>
 #include <servers/file/proc.h>
 #include <servers/file/share.h>
@@ -158,6 +159,7 @@ server_main(int argc, char **argv)
 	tree_make(tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
 	tree_make(tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
 	tree_make(tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+	cores_begin(tree);
 	proc_begin(tree);
 	input_begin(tree, &kept->sequence);
 	shares_begin(tree);

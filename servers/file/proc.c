@@ -7,6 +7,7 @@
 #include <base/fmt.h>
 #include <base/parse.h>
 #include <base/str.h>
+#include <servers/file/cores.h>
 #include <servers/file/proc.h>
 
 #define MODE_DIRECTORY 0555
@@ -109,7 +110,7 @@ settle_kind(struct tree *t, enum file_kind kind)
 	for (uint32_t i = 1; i < t->nodes; i++) {
 		struct node *n = node_of(t, i);
 
-		if (n->kind != kind || !n->is_shown || i == t->proc)
+		if (n->kind != kind || !n->is_shown || i == t->proc || i == t->cores)
 			continue;
 		if (is_idle(t, i)) {
 			n->is_unlinked = true;
@@ -307,7 +308,11 @@ proc_show(struct tree *t, const void *request, uint32_t bytes)
 		return;
 	memcpy(text, (const char *)request + FILE_HEAD, bytes);
 	text[bytes] = 0;
-	if (!path_cut(&path, &part[0]) || !part_is(&part[0], "proc"))
+	if (!path_cut(&path, &part[0]))
+		return;
+	if (part_is(&part[0], "dev") && path_cut(&path, &part[1]) && part_is(&part[1], "cores"))
+		cores_show(t);
+	if (!part_is(&part[0], "proc"))
 		return;
 	if (!path_cut(&path, &part[1])) {
 		if (r.op == FILE_OPEN)

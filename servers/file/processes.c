@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the process servers of all clusters do for this one: they say what /proc shows, and have the
- * memory that processes share. They wait for nobody, so this server may wait for their answers.
+ * What the process servers of all clusters do for this one: they say what /proc and /dev/cores
+ * show, give cores their roles, and have the memory that processes share. They wait for nobody,
+ * so this server may wait for their answers.
  */
 #include <abi/errors.h>
 #include <atoll/kcalls.h>
@@ -148,6 +149,22 @@ proc_next(int32_t after, struct proc_process *found)
 		if (next_of(c, after, &p) && (found->pid == 0 || p.pid < found->pid))
 			*found = p;
 	return found->pid > 0;
+}
+
+int
+core_ask(uint32_t cluster, uint32_t core, int role, struct core_info *info)
+{
+	struct channel *ch;
+	int result;
+
+	if (!know_machine() || cluster >= here.clusters)
+		return -E_NOENT;
+	ch = line_to(cluster);
+	if (ch == NULL)
+		return -E_HOSTDOWN;
+	result = process_core(ch, core, role, info);
+	look_at_error(cluster, result);
+	return result;
 }
 
 bool

@@ -4,6 +4,7 @@
  */
 #include <abi/errors.h>
 #include <base/str.h>
+#include <servers/file/cores.h>
 #include <servers/file/locks.h>
 #include <servers/file/share.h>
 #include <servers/file/serving.h>
@@ -210,8 +211,12 @@ serve_bytes(struct serving *s, struct description *d)
 
 	if (r->arg > FILE_DATA_MAX || at > INT64_MAX)
 		return -E_INVAL;
-	count = is_read ? node_read(s->t, d->object, at, s->out, r->arg) :
-		node_write(s->t, d->object, at, s->data, r->arg);
+	if (is_read)
+		count = node_read(s->t, d->object, at, s->out, r->arg);
+	else if (d->object == s->t->cores)
+		count = cores_write((const char *)s->data, r->arg);
+	else
+		count = node_write(s->t, d->object, at, s->data, r->arg);
 	if (count < 0)
 		return (int)count;
 	if (is_read)

@@ -5,11 +5,10 @@
  *
  * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/locks.c
+ * needs: servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c
  * servers/file/message.c servers/file/socket.c servers/file/queue.c servers/file/serve_message.c
  * servers/file/token.c servers/file/proc.c base/str.c
- * base/fmt.c base/parse.c
  */
 #include <base/parse.h>
 #include <servers/file/proc.h>
@@ -128,6 +127,66 @@ TEST(files_say_what_is_true_when_they_are_opened)
 	expect_sound();
 }
 
+/* What a line that is written there says: the bytes that it took, or an error. */
+static long
+told_cores(const char *text)
+{
+	struct file_reply r = ask_shown(FILE_OPEN, "/dev/cores", FILE_WRITABLE | FILE_EMPTY);
+	struct file_reply w;
+
+	expect_eq(r.error, 0);
+	w = asked(1, (struct file_request){.op = FILE_WRITE, .handle = r.handle,
+		.arg = (uint32_t)str_len(text), .offset = 0}, text, (uint32_t)str_len(text));
+	close_shown(r.handle);
+	return w.error != 0 ? w.error : (long)w.count;
+}
+
+#define CORES_HEAD \
+	"core cluster role acts threads ticks faults messages shot-down changes\n"
+
+TEST(cores_are_shown_and_get_roles)
+{
+	begin();
+	tree_make(&t, "dev", FILE_KIND_DIRECTORY, 0755);
+	cores_begin(&t);
+	memset(core_of, 0, sizeof(core_of));
+	core_of[0][0].role = ROLE_KC;
+	core_of[1][2] = (struct core_info){.role = ROLE_AC, .acts = ROLE_TC, .threads = 4,
+		.ticks = 5, .faults = 7, .messages = 8, .shot_down = 9, .roles = 1};
+	expect_file("/dev/cores",
+		CORES_HEAD
+		"0 0 kc idle 0 0 0 0 0 0\n"
+		"1 0 idle idle 0 0 0 0 0 0\n"
+		"2 1 idle idle 0 0 0 0 0 0\n"
+		"3 1 idle idle 0 0 0 0 0 0\n"
+		"4 1 ac tc 4 5 7 8 9 1\n");
+	expect_eq(told_cores("core 4 role tc\n"), 15);
+	expect_eq(core_of[1][2].role, ROLE_TC);
+	expect_eq(told_cores("\n core 1  role kc \ncore 3 role ac"), 33);
+	expect_eq(core_of[0][1].role, ROLE_KC);
+	expect_eq(core_of[1][1].role, ROLE_AC);
+	expect_eq(told_cores("core 2 role ac"), -E_BUSY);
+	expect_eq(told_cores("core 1 role tc\ncore 2 role ac\n"), 15);
+	expect_eq(core_of[0][1].role, ROLE_TC);
+	expect_eq(told_cores("core 5 role tc"), -FILE_ENODEV);
+	expect_eq(told_cores("core 99999999999999999999 role tc"), -E_INVAL);
+	expect_eq(told_cores("core 1 role xc"), -E_INVAL);
+	expect_eq(told_cores("core 1 role tc now"), -E_INVAL);
+	expect_eq(told_cores("core -1 role tc"), -E_INVAL);
+	expect_eq(told_cores("core"), -E_INVAL);
+	expect_eq(told_cores("role tc core 1"), -E_INVAL);
+	expect_eq(asked(1, (struct file_request){.op = FILE_REMOVE}, "/dev/cores", 11).error != 0,
+		true);
+	expect_file("/dev/cores",
+		CORES_HEAD
+		"0 0 kc idle 0 0 0 0 0 0\n"
+		"1 0 tc idle 0 0 0 0 0 0\n"
+		"2 1 idle idle 0 0 0 0 0 0\n"
+		"3 1 ac idle 0 0 0 0 0 0\n"
+		"4 1 tc tc 4 5 7 8 9 1\n");
+	expect_sound();
+}
+
 TEST(what_is_not_there_is_not_shown)
 {
 	static const char *const wrong[] = {"/proc/3", "/proc/9/what", "/proc/99999999999",
@@ -230,6 +289,7 @@ int
 main(void)
 {
 	RUN(files_say_what_is_true_when_they_are_opened);
+	RUN(cores_are_shown_and_get_roles);
 	RUN(what_is_not_there_is_not_shown);
 	RUN(a_reader_keeps_what_it_has_opened);
 	RUN(all_processes_are_listed_in_order);

@@ -7,8 +7,10 @@
 #define SERVERS_FILE_TEST_ASK_H
 
 #include <abi/errors.h>
+#include <abi/limits.abi.h>
 #include <base/str.h>
 #include <base/test.h>
+#include <servers/file/cores.h>
 #include <servers/file/operation.h>
 
 #define BLOCKS 40
@@ -54,6 +56,26 @@ share_send(struct share *s, uint32_t slot, uint32_t bytes)
 	expect(sent != NULL && bytes > 0);
 	if (sent != NULL)
 		sent(s, slot, bytes);
+}
+
+/* Two clusters of two and three cores; cluster 2 is dead. */
+static struct core_info core_of[2][3];
+
+int
+core_ask(uint32_t cluster, uint32_t core, int role, struct core_info *info)
+{
+	if (cluster > 2)
+		return -E_NOENT;
+	if (cluster == 2)
+		return -E_HOSTDOWN;
+	if (core >= 2 + cluster)
+		return -E_INVAL;
+	if (role >= 0 && core == 0 && role == ROLE_AC)
+		return -E_BUSY;
+	if (role >= 0)
+		core_of[cluster][core].role = (uint32_t)role;
+	*info = core_of[cluster][core];
+	return 0;
 }
 
 static int32_t signalled, signalled_pid;

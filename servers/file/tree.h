@@ -224,6 +224,7 @@ struct tree {
 	uint32_t proc;			/* the node of /proc; 0: there is none */
 	uint32_t shown;			/* nodes there */
 	bool is_showing;		/* one is being made: nobody else may */
+	uint32_t cores;			/* the node of /dev/cores; 0: none */
 	uint64_t began;			/* ns since 1970, when time_now was 0; 0: not known */
 	struct share *share[SHARES_MAX];
 	uint32_t shares;

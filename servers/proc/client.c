@@ -175,6 +175,21 @@ process_memory(struct channel *ch, const struct process_memory *what, struct pro
 }
 
 int
+process_core(struct channel *ch, uint32_t core, int role, struct core_info *info)
+{
+	const struct process_request q = {.op = PROCESS_CORE, .args = core,
+		.flags = role >= 0 ? PROCESS_CORE_ROLE : 0, .status = role};
+	struct process_reply r;
+	int result = request_send(ch, &q);
+
+	if (result == 0)
+		result = answer_receive(ch, &r, (struct service_part){info, sizeof(*info)});
+	if (result < 0 || r.error < 0)
+		return result < 0 ? result : r.error;
+	return (uint32_t)result == sizeof(*info) ? 0 : -E_IO;
+}
+
+int
 process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *status)
 {
 	const struct process_request q = {.op = PROCESS_WAIT, .pid = pid, .flags = flags};

@@ -88,7 +88,14 @@ enum process_op {
 	 * started. For tests: of a machine whose etc/job allows that, and of cluster 0
 	 */
 	PROCESS_SERVER = 15,
+	/*
+	 * args: a core of the cluster, flags: PROCESS_CORE_ROLE or 0, status: its new role ->
+	 * struct core_info. A role the file server alone gives.
+	 */
+	PROCESS_CORE = 16,
 };
+
+#define PROCESS_CORE_ROLE 1
 
 /* Of memory that processes of the cluster share; all but MAP the file server alone asks. */
 enum process_memory_op {
@@ -337,6 +344,12 @@ int process_start(struct channel *ch, int pid, uint32_t flags, const struct proc
  */
 enum process_server { PROCESS_NAME_SERVER, PROCESS_FILE_SERVER, PROCESS_DEVICE_SERVER };
 int process_server(struct channel *ch, int server, int sig);
+
+/*
+ * What a core of the channel's cluster is for, and has counted. With a role that is not negative it
+ * has got that before (core_role). 0; -E_INVAL: no such core; what core_role and service_call say.
+ */
+int process_core(struct channel *ch, uint32_t core, int role, struct core_info *info);
 
 /* What room the channel's cluster has. 0 or what service_call says. */
 int process_room(struct channel *ch, struct process_room *room);

@@ -6,6 +6,7 @@
 #include <context.h>
 #include <atoll/kcalls.h>
 #include <atoll/service.h>
+#include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/proc/groups.h>
 #include <servers/proc/names.h>
@@ -563,18 +564,40 @@ process_of(const struct asked *s)
 	return m == NULL ? -1 : m->is_part ? agent->part.proc : m->proc;
 }
 
+static bool
+is_file_server(const struct asked *s)
+{
+	return s->from->cluster == 0 && s->from->badge == BADGE_SERVER;
+}
+
 /* Bytes behind the answer. */
 static uint32_t
 serve_memory(const struct asked *s, struct process_reply *r, void *out)
 {
 	const struct shared_asked what = {.q = &s->q, .data = s->body.text, .bytes = s->bytes,
-		.is_server = s->from->cluster == 0 && s->from->badge == BADGE_SERVER,
-		.client = s->client,
-		.proc = process_of(s)};
+		.is_server = is_file_server(s), .client = s->client, .proc = process_of(s)};
 	uint32_t bytes = 0;
 
 	r->error = shared_serve(&what, r, out, &bytes);
 	return bytes;
+}
+
+/* What a core of the cluster does, behind the answer. */
+static uint32_t
+serve_core(const struct asked *s, struct process_reply *r, void *out)
+{
+	struct core_info info;
+	int core = (int)s->q.args;
+
+	if ((s->q.flags & PROCESS_CORE_ROLE) != 0)
+		r->error = is_file_server(s) ?
+			(int)kcore_role(atoll_startup()->authority, core, s->q.status) : -E_ACCES;
+	if (r->error == 0)
+		r->error = (int)kcore_info(core, &info);
+	if (r->error != 0)
+		return 0;
+	memcpy(out, &info, sizeof(info));
+	return sizeof(info);
 }
 
 /* To the name daemon, which answers now or later. */
@@ -603,8 +626,11 @@ request_serve(void *of, uint32_t client, struct service_part request, void *answ
 	(void)of;
 	if (is_read && asked->q.op == PROCESS_NAME)
 		return serve_name(asked, answer);
-	if (is_read && asked->q.op == PROCESS_MEMORY) {
-		bytes = serve_memory(asked, &r, (char *)answer + sizeof(r));
+	if (is_read && (asked->q.op == PROCESS_MEMORY || asked->q.op == PROCESS_CORE)) {
+		void *out = (char *)answer + sizeof(r);
+
+		bytes = asked->q.op == PROCESS_MEMORY ? serve_memory(asked, &r, out) :
+			serve_core(asked, &r, out);
 		memcpy(answer, &r, sizeof(r));
 		return (uint32_t)sizeof(r) + bytes;
 	}

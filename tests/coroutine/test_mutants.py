@@ -22,7 +22,7 @@ MAPPING = "kernel/mem/mapping.c"
 CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 FAULT = "kernel/call/fault.c"
 ALARM, WAIT, AM = "kernel/thread/alarm.c", "kernel/thread/wait.c", "kernel/am/am.c"
-MOVE = "kernel/thread/move.c"
+MOVE, ROLE = "kernel/thread/move.c", "kernel/thread/role.c"
 DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
 CHANNEL = "kernel/ikc/channel.c"
 SYNC, PORTAL_EVENT = "kernel/ikc/sync_event.c", "kernel/ikc/portal_event.c"
@@ -100,6 +100,19 @@ MUTANTS = (
      "\tif (t->state == THREAD_FREE)\n\t\trecord_give(t, t->proc->quota);\n", ""),
     ("kernel_kill", "threads are given back while a core runs them", RUN,
      "\t\tcore->doomed = post->sweep;\n\t\treturn;\n", "\t\tcore->doomed = post->sweep;\n"),
+    ("kernel_roles", "threads stay where no thread runs any more", ROLE,
+     "\t\t\tthread_send(t, MOVE_AWAY);\n", "\t\t\t;\n"),
+    ("kernel_roles", "a core is not told of its role", ROLE,
+     "\telse if (am_post(core, role_take, &role, sizeof(role)) != 0)\n\t\treturn false;\n", ""),
+    ("kernel_roles", "a core is told of its role and not interrupted", ROLE,
+     "\telse\n\t\thal_interrupt(core->id);\n", ""),
+    ("kernel_roles", "a core that is not shared any more keeps its tick", ROLE,
+     "\tif (core_is_shared(core))\n\t\ttick_stop(core);\n", ""),
+    ("kernel_roles", "a core that is shared since its last call does not look around", AM,
+     "\tif (core_is_shared(core))\n\t\thal_interrupt(core->id);\n", ""),
+    ("kernel_roles", "the last TC may go", ROLE, "shared_cores(c) == 1 ? -E_BUSY : 0", "false ? -E_BUSY : 0"),
+    ("kernel_roles", "a thread goes where no thread runs", MOVE,
+     "\tif (to == NULL || !core_runs_users(to))\n", "\tif (to == NULL)\n"),
     ("kernel_fault", "the registers of a thread that stops are not published", FAULT,
      "\tcore_publish(t);\n", ""),
     ("kernel_fault", "the registers of a thread that stopped are old ones", FAULT,
@@ -111,7 +124,7 @@ MUTANTS = (
     ("kernel_fault", "nobody is told that a thread has stopped", FAULT,
      "\tbinding_signal(t->cluster, &p->fault);\n", ""),
     ("kernel_fault", "a thread that goes on after a fault has no quantum", RUN,
-     "\tif (core->role == ROLE_TC)\n\t\tquantum_begin(core, core->current);\n", ""),
+     "\tif (core_is_shared(core))\n\t\tquantum_begin(core, core->current);\n", ""),
     ("kernel_fault", "a wait for faults goes on when the process has ended", "kernel/proc/proc.c",
      "\tif (handler != NULL)\n\t\tthread_ready(handler, -E_SRCH);\n", "\t(void)handler;\n"),
     ("kernel_views", "a revoked handle is used", HANDLE, "kind ||\n\t\t!entry_is_alive(e))", "kind)"),

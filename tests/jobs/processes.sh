@@ -1,4 +1,4 @@
-# Processes as ps, top, pgrep and kill see them, in all clusters.
+# Processes as ps, top, pgrep and kill see them, in all clusters, and cores.
 ls /proc | grep -v '^[0-9]'
 cat /proc/meminfo | cut -d : -f 1 | head -n 2
 touch /proc/x 2> /dev/null || echo "nobody writes there"
@@ -20,3 +20,11 @@ kill -0 $other && grep Cluster /proc/$other/status
 kill -12 $other; wait $!; echo "status $?"
 kill -0 $other 2> /dev/null || echo "gone"
 pgrep mpijob || echo "none is left"
+# Cores and their roles, while as many processes compute as programs have cores, and more.
+cut -d ' ' -f 1-3 /dev/cores | head -n 5
+for i in 1 2 3 4; do (while :; do :; done) & all="$all $!"; done
+for role in ac kc idle tc; do for n in 1 2 3; do echo "core $n role $role" > /dev/cores; done; done
+cut -d ' ' -f 1-3 /dev/cores | head -n 5 | tail -n 4
+(echo core 0 role ac > /dev/cores) 2> /dev/null || echo "core 0 is the kernel's"
+printf 'core 1 role ac\ncore 2 role ac\n' > /dev/cores
+kill $all; wait; cut -d ' ' -f 1-3 /dev/cores | head -n 5 | tail -n 4

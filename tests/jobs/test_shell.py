@@ -74,7 +74,7 @@ def mpi_jobs():
 
 
 def processes():
-    """ps, top, pgrep and kill see the processes of all clusters."""
+    """ps, top, pgrep and kill see the processes of all clusters, and /dev/cores the cores."""
     given = ("--program", os.path.join(ROOT, "build", "riscv64", "tests", "mpijob"))
     with open(PROCESSES_SCRIPT[:-2] + "expected", encoding="utf-8") as f:
         wants(run([*given, PROCESSES_SCRIPT]), (0, f.read()))

@@ -9,7 +9,7 @@
  * keep three senders small.
  *
  * proves: kernel/am/am.c call_home d9722b0d035c
- * proves: kernel/am/am.c call_wait 9566b478d250
+ * proves: kernel/am/am.c call_wait c47b7e5f2bf1
  * proves: kernel/am/am.c am_serve_call dc6cdfe24fa8
  * proves: kernel/am/am.c ring_home 49ca7561011a
  * proves: kernel/thread/run.c home_wait 21c2bc5a7955

@@ -16,13 +16,13 @@
  * proves: kernel/mem/sweep.c sweep_send 1100e6a27f7d
  * proves: kernel/mem/sweep.c post_some d1d0c63efd00
  * proves: kernel/mem/sweep.c sweep_acknowledge ed0ef55de65a
- * proves: kernel/mem/calls.c shoot_down 088340980885
+ * proves: kernel/mem/calls.c shoot_down 93544214c0b1
  * proves: kernel/thread/run.c use_space 0cb0fe4ef8b4
  * proves: kernel/thread/run.c thread_enter 8297aca75949
  * proves: kernel/thread/run.c core_drop_current 225ca4cafea0
- * proves: kernel/thread/run.c core_evict 0bcdf674859a
+ * proves: kernel/thread/run.c core_evict 26bd5b684750
  * proves: kernel/thread/table.c thread_make 50743839c660
- * proves: kernel/thread/table.c thread_unplace bc2ecb7bcb7a
+ * proves: kernel/thread/table.c thread_unplace 30deac0a2f38
  * proves: hal/cpu/riscv64/mmu.c hal_space_use 6a88e0484c0d
  * proves: hal/cpu/or1k/mmu.c hal_space_use 970fba639c0e
  *

@@ -9,15 +9,15 @@
  * not with what it knew itself from an earlier time; in the end T is where it was last asked to be
  * and no wake-up is lost; when home gives T's record away no core has it.
  *
- * proves: kernel/thread/move.c move_serve 1ac79d9bee60
+ * proves: kernel/thread/move.c move_serve 446186aa484f
  * proves: kernel/thread/move.c thread_moves 3c1d946b39a2
- * proves: kernel/thread/move.c kc_thread_cores 712cd726dc2d
+ * proves: kernel/thread/move.c kc_thread_cores 6540070dde0d
  * proves: kernel/thread/run.c enter_looking b6161bc5b182
- * proves: kernel/thread/run.c core_evict 0bcdf674859a
+ * proves: kernel/thread/run.c core_evict 26bd5b684750
  * proves: kernel/thread/run.c core_drop_current 225ca4cafea0
  * proves: kernel/thread/run.c drain 5cedf03741fc
  * proves: kernel/am/am.c serve 86d937edc30d
- * proves: kernel/am/am.c call_wait 9566b478d250
+ * proves: kernel/am/am.c call_wait c47b7e5f2bf1
  * proves: kernel/am/am.c look_for_upcall 1d99d66e037a
  * proves: kernel/mem/sweep.c concerns fcf122cb1093
  *

@@ -18,13 +18,13 @@
  * proves: kernel/thread/run.c quantum_begin 0322bf243036
  * proves: kernel/thread/run.c cut_short 8377818a3eed
  * proves: kernel/thread/run.c give_way da69380a8476
- * proves: kernel/thread/run.c core_interrupted 40079b62de5b
+ * proves: kernel/thread/run.c core_interrupted f941afada364
  * proves: kernel/thread/run.c core_drop_current 225ca4cafea0
- * proves: kernel/thread/run.c core_evict 0bcdf674859a
+ * proves: kernel/thread/run.c core_evict 26bd5b684750
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
  * proves: kernel/thread/run.c core_go_on 37dcc1ac4762
  * proves: kernel/thread/run.c core_loop 745f75ca1e85
- * proves: kernel/am/am.c call_wait 9566b478d250
+ * proves: kernel/am/am.c call_wait c47b7e5f2bf1
  * proves: kernel/am/am.c call_shared 985e4e2e79c0
  *
  * run: -DWAKES=3 -DCALLS=2

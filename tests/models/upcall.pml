@@ -11,13 +11,13 @@
  * proves: kernel/thread/wait.c core_interrupt f3e7d172a429
  * proves: kernel/thread/thread.h thread_upcall 9297f1a10401
  * proves: kernel/am/am.c look_for_upcall 1d99d66e037a
- * proves: kernel/am/am.c am_call_kernel d054197f62ce
+ * proves: kernel/am/am.c am_call_kernel b18044995661
  * proves: kernel/am/am.c call_shared 985e4e2e79c0
- * proves: kernel/am/am.c call_wait 9566b478d250
+ * proves: kernel/am/am.c call_wait c47b7e5f2bf1
  * proves: kernel/thread/run.c enter_looking b6161bc5b182
  * proves: kernel/thread/run.c enter_shared e8db5f40ebd3
  * proves: kernel/thread/run.c enter_otherwise d65af07e36dd
- * proves: kernel/thread/run.c enter_user 2b6bf8f0a57a
+ * proves: kernel/thread/run.c enter_user 5a3424ff6468
  * proves: kernel/call/handler.c handler_upcall cbb0bc8dec58
  * proves: kernel/call/handler.c return_otherwise efd0d3b9995f
  * proves: kernel/call/handler.c handler_return 0269a8d9f188

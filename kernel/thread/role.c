@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The roles of cores: see role.h. Source: seed 004 4 (core roles), 003 3.
+ */
+#include <base/str.h>
+#include <hal/timer.h>
+#include <kernel/call/kcall_core.h>
+#include <kernel/proc/proc.h>
+#include <kernel/thread/move.h>
+#include <kernel/thread/role.h>
+#include <kernel/thread/run.h>
+#include <kernel/thread/thread.h>
+
+#define THREADS_PER_STEP 32	/* places of the table that a step looks at */
+#define MOVES_PER_STEP 4
+#define CROWDED_NS 100000000u	/* that a core is a TC at least, once it has been crowded */
+
+/* What the steps of core_role are about, from the second on. */
+enum { ARG_AUTHORITY, ARG_CORE, ARG_ROLE, ARG_PLACE, ARG_LEFT, ARG_STAGE };
+enum stage { STAGE_BEGIN, STAGE_MOVE, STAGE_SETTLE };
+
+/* --- the core itself (am_post_fn) --- */
+
+/* Behind a message the core looks around, also where it waits in a call (kernel/am/am.c). */
+static void
+role_take(struct core *core, const void *data)
+{
+	uint32_t role;
+
+	memcpy(&role, data, sizeof(role));
+	if (core_is_shared(core))
+		tick_stop(core);
+	hal_store32(&core->acts, role);
+	core_counts(core, CORE_ROLES);
+}
+
+/* --- home --- */
+
+static uint32_t
+shared_cores(const struct cluster *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->cores; i++)
+		n += core_at(c, i)->role == ROLE_TC && !core_at(c, i)->is_crowded;
+	return n;
+}
+
+/* Of the cores with a role: those that the machine has not started have none. */
+static bool
+was_started(const struct cluster *c, uint32_t core)
+{
+	return core < c->cores && c->record->roles[c->record->cluster[c->id].first_core + core] !=
+		ROLE_IDLE;
+}
+
+/*
+ * Home serves messages in every role, so it is a KC or a TC: and that only where those who ring it
+ * have known from the start that it may run a thread then.
+ */
+static long
+role_check(const struct cluster *c, const struct core *core, unsigned long role)
+{
+	bool home = core_is_home(core);
+
+	if (role > ROLE_AC || (home && role != ROLE_TC && role != ROLE_KC))
+		return -E_INVAL;
+	if (home && role == ROLE_TC && !c->home_runs_users)
+		return -E_NOSYS;
+	return core->role == ROLE_TC && !core->is_crowded && role != ROLE_TC &&
+		shared_cores(c) == 1 ? -E_BUSY : 0;
+}
+
+/*
+ * Home itself goes on acting as a TC: without a thread that does nothing else than a KC. True: it
+ * has been told.
+ */
+static bool
+role_tell(struct core *core)
+{
+	if (core_is_home(core))
+		core_counts(core, CORE_ROLES);
+	else if (am_post(core, role_take, &core->role, sizeof(core->role)) != 0)
+		return false;
+	else
+		hal_interrupt(core->id);
+	return true;
+}
+
+bool
+roles_poll(struct cluster *c)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < c->cores && c->untold != 0; i++) {
+		struct core *core = core_at(c, i);
+
+		if (!core->is_untold || !role_tell(core))
+			continue;
+		core->is_untold = false;
+		c->untold--;
+		c->chores--;
+		any = true;
+	}
+	return any;
+}
+
+static void
+role_give(struct core *core, uint32_t role)
+{
+	struct cluster *c = core->cluster;
+
+	core->role = role;
+	core->is_crowded = false;
+	c->floor_count = 0;
+	if (!core->is_untold) {
+		core->is_untold = true;
+		c->untold++;
+		c->chores++;
+	}
+	roles_poll(c);
+}
+
+void
+role_crowd(const struct thread *t)
+{
+	struct core *core = t->core;
+
+	if (hal_load32(&t->is_pinned) != 0 || core->role != ROLE_AC ||
+		core->load == t->proc->placed[core->id])
+		return;
+	role_give(core, ROLE_TC);
+	core->is_crowded = true;
+	core->crowded_ns = hal_clock_ns();
+}
+
+void
+role_empty(struct core *core)
+{
+	if (hal_clock_ns() - core->crowded_ns >= CROWDED_NS)
+		role_give(core, ROLE_AC);
+}
+
+/* From here on no thread is placed where the new role has none. */
+static long
+role_begin(struct cluster *c, struct kcall_args *args)
+{
+	long e = authority_check(args->caller, (int)args->a[ARG_AUTHORITY], RIGHT_WRITE);
+	struct core *core;
+	bool leave;
+
+	if (e != 0)
+		return e;
+	if (args->a[ARG_CORE] >= c->cores || !was_started(c, (uint32_t)args->a[ARG_CORE]))
+		return -E_INVAL;
+	core = core_at(c, (uint32_t)args->a[ARG_CORE]);
+	e = role_check(c, core, args->a[ARG_ROLE]);
+	if (e != 0)
+		return e;
+	leave = args->a[ARG_ROLE] != ROLE_TC && (args->a[ARG_ROLE] != core->role ||
+		!core_runs_users(core));
+	if (args->a[ARG_ROLE] != core->role)
+		role_give(core, (uint32_t)args->a[ARG_ROLE]);
+	core->is_crowded = false;
+	args->a[ARG_LEFT] = leave ? core->load : 0;
+	args->a[ARG_STAGE] = STAGE_MOVE;
+	return 1;
+}
+
+/* Does core->load count it? */
+static bool
+is_placed(const struct thread *t, const struct core *core)
+{
+	return t != NULL && t->core == core &&
+		(t->state == THREAD_READY || t->state == THREAD_WAITING);
+}
+
+static long
+move_some(struct cluster *c, const struct core *core, struct kcall_args *args)
+{
+	unsigned moved = 0;
+
+	for (unsigned n = 0; n < THREADS_PER_STEP && moved < MOVES_PER_STEP; n++) {
+		struct thread *t;
+
+		if (args->a[ARG_LEFT] == 0 || args->a[ARG_PLACE] >= c->threads_used) {
+			args->a[ARG_STAGE] = STAGE_SETTLE;
+			return 1;
+		}
+		t = thread_at(c, (uint32_t)args->a[ARG_PLACE]++);
+		if (!is_placed(t, core))
+			continue;
+		if (core_elsewhere(t) != NULL)
+			thread_send(t, MOVE_AWAY);
+		else
+			role_crowd(t);
+		args->a[ARG_LEFT]--;
+		moved++;
+	}
+	return 1;
+}
+
+static long
+role_serve(struct kcall_args *args)
+{
+	struct cluster *c = args->caller->cluster;
+	struct core *core;
+
+	if (args->a[ARG_STAGE] == STAGE_BEGIN)
+		return role_begin(c, args);
+	core = core_at(c, (uint32_t)args->a[ARG_CORE]);
+	if (args->a[ARG_STAGE] == STAGE_MOVE)
+		return move_some(c, core, args);
+	if (core->is_untold)
+		roles_poll(c);	/* a caller of home itself keeps that from its chores */
+	return core->is_untold ||
+		(!core_is_home(core) && hal_load32(&core->acts) != core->role);
+}
+
+/*
+ * kc_core_role: give a core of the cluster another role (ROLE_*), by the cluster's authority
+ * (RIGHT_WRITE): at run time, whatever the core does. Threads that are there go to other cores of
+ * their processes: all of them if none runs there any more, and those of a TC that becomes an AC to
+ * other TCs, if there are any that their processes may use. Runs: calling core, in steps on home.
+ * Returns 0: the core acts in that role, or another caller's; -E_BADF; -E_ACCES; -E_INVAL: no such
+ * core or role, a core that was not started, or core 0 as an application core or idle; -E_BUSY: it
+ * is the last TC; -E_NOSYS: core 0 did not start as a TC. Where the caller is killed in the middle
+ * threads may stay until the call is made again.
+ */
+long
+kc_core_role(struct thread *caller, int authority, int core, int role)
+{
+	struct core *self = core_self();
+	struct kcall_args *args = kcall_args(self);
+	long e;
+
+	args->caller = caller;
+	args->a[ARG_AUTHORITY] = (unsigned long)authority;
+	args->a[ARG_CORE] = (unsigned long)core;
+	args->a[ARG_ROLE] = (unsigned long)role;
+	args->a[ARG_PLACE] = 0;
+	args->a[ARG_STAGE] = STAGE_BEGIN;
+	do
+		e = am_call_kernel(self, role_serve, args, offsetof(struct kcall_args, data));
+	while (e > 0);
+	return e;
+}
+
+/*
+ * kc_core_info: what a core of the cluster is for, and what it has counted (struct core_info).
+ * Runs: home. Returns 0; -E_INVAL: no such core.
+ */
+long
+kc_core_info(struct thread *caller, int core, void *info)
+{
+	struct cluster *c = caller->cluster;
+	struct core_info out = {0};
+	struct core *of;
+
+	if (core < 0 || (uint32_t)core >= c->cores)
+		return -E_INVAL;
+	of = core_at(c, (uint32_t)core);
+	out.role = of->is_crowded ? ROLE_AC : of->role;
+	out.acts = core_is_home(of) ? of->role : hal_load32(&of->acts);
+	out.threads = of->load;
+	out.ticks = hal_load32(&of->count[CORE_TICKS]);
+	out.shot_down = hal_load32(&of->count[CORE_SHOT_DOWN]);
+	out.faults = hal_load32(&of->count[CORE_FAULTS]);
+	out.messages = hal_load32(&of->count[CORE_MESSAGES]);
+	out.roles = hal_load32(&of->count[CORE_ROLES]);
+	memcpy(info, &out, sizeof(out));
+	return 0;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * /dev/cores: see cores.h. Source: seed 004 4 (core roles), 003 3.
+ */
+#include <abi/errors.h>
+#include <abi/limits.abi.h>
+#include <base/fmt.h>
+#include <base/parse.h>
+#include <base/str.h>
+#include <servers/file/cores.h>
+
+#define PATH "dev/cores"
+#define MODE 0644
+#define LINE_MAX 120
+#define HEAD \
+	"core cluster role acts threads ticks faults messages shot-down changes\n"
+
+static const char *
+name_of_role(uint32_t role)
+{
+	switch (role) {
+	case ROLE_TC: return "tc";
+	case ROLE_KC: return "kc";
+	case ROLE_AC: return "ac";
+	default: return "idle";
+	}
+}
+
+void
+cores_begin(struct tree *t)
+{
+	int n = tree_make(t, PATH, FILE_KIND_FILE, MODE);
+
+	if (n < 0)
+		return;
+	t->cores = (uint32_t)n;
+	node_of(t, t->cores)->is_shown = true;
+}
+
+/* --- reading --- */
+
+static bool
+cores_put(struct tree *t, const char *line, size_t len)
+{
+	return node_write(t, t->cores, node_of(t, t->cores)->size, line, len) == (long)len;
+}
+
+static bool
+put_core(struct tree *t, uint32_t number, uint32_t cluster, const struct core_info *i)
+{
+	char line[LINE_MAX];
+	int len = fmt_print(line, sizeof(line), "%u %u %s %s %u %u %u %u %u %u\n", number,
+		cluster, name_of_role(i->role), name_of_role(i->acts), i->threads, i->ticks,
+		i->faults, i->messages, i->shot_down, i->roles);
+
+	return cores_put(t, line, (size_t)len);
+}
+
+void
+cores_show(struct tree *t)
+{
+	uint32_t number = 0;
+	struct core_info info;
+
+	if (t->cores == 0 || node_of(t, t->cores)->opens > 0)
+		return;
+	node_resize(t, t->cores, 0);
+	if (!cores_put(t, HEAD, sizeof(HEAD) - 1))
+		return;
+	for (uint32_t cluster = 0;; cluster++) {
+		int result = 0;
+
+		for (uint32_t core = 0; result == 0; core++) {
+			result = core_ask(cluster, core, -1, &info);
+			if (result == 0 && !put_core(t, number++, cluster, &info))
+				return;
+		}
+		if (result == -E_NOENT)
+			return;
+	}
+}
+
+/* --- writing --- */
+
+/* Which core of which cluster has a number. False: none. */
+static bool
+core_find(uint64_t number, uint32_t *cluster, uint32_t *core)
+{
+	struct core_info info;
+
+	for (*cluster = 0;; ++*cluster) {
+		int result = 0;
+
+		for (*core = 0; result == 0; ++*core) {
+			result = core_ask(*cluster, *core, -1, &info);
+			if (result == 0 && number-- == 0)
+				return true;
+		}
+		if (result == -E_NOENT)
+			return false;
+	}
+}
+
+/* The role with this name; -1: none has it. */
+static int
+role_of(struct text word)
+{
+	for (uint32_t role = ROLE_IDLE; role <= ROLE_AC; role++)
+		if (text_is(word, name_of_role(role)))
+			return (int)role;
+	return -1;
+}
+
+/* core N role ROLE. A line without a word says nothing. */
+static int
+do_line(struct text line)
+{
+	struct text word[5] = {0};
+	uint32_t cluster, core, words = 0;
+	struct core_info info;
+	uint64_t number;
+
+	while (words < 5 && text_word(&line, &word[words]))
+		words++;
+	if (words == 0)
+		return 0;
+	if (words != 4 || !text_is(word[0], "core") || !text_number(word[1], &number) ||
+		!text_is(word[2], "role") || role_of(word[3]) < 0)
+		return -E_INVAL;
+	if (!core_find(number, &cluster, &core))
+		return -FILE_ENODEV;
+	return core_ask(cluster, core, role_of(word[3]), &info);
+}
+
+long
+cores_write(const char *text, size_t len)
+{
+	struct text rest = {text, len}, line;
+	size_t done = 0;
+	int result = 0;
+
+	while (result == 0 && text_line(&rest, &line)) {
+		result = do_line(line);
+		if (result == 0)
+			done = len - rest.len;
+	}
+	return done > 0 || result == 0 ? (long)done : result;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The file /dev/cores: the cores of the machine, in the order of its description. Reading it tells
+ * of each its number, cluster, role, what it acts as, the threads that are placed there, and what
+ * it has counted; writing lines `core N role ROLE` gives cores other roles. No kernel calls: what
+ * it says comes from whoever uses it.
+ */
+#ifndef SERVERS_FILE_CORES_H
+#define SERVERS_FILE_CORES_H
+
+#include <abi/layout.h>
+#include <servers/file/tree.h>
+
+/*
+ * What a core of a cluster is for and has counted; with a role that is not negative, after it has
+ * got that. 0; -E_NOENT: no such cluster; -E_INVAL: no such core; -E_HOSTDOWN; what core_role says.
+ */
+int core_ask(uint32_t cluster, uint32_t core, int role, struct core_info *info);
+
+/* Make the file. */
+void cores_begin(struct tree *t);
+
+/* It is opened: it says what is true now, unless somebody has it open. */
+void cores_show(struct tree *t);
+
+/*
+ * Do what the lines say that are written to it. The bytes that were understood and done: less than
+ * all where a later line fails; of the first line, what it is, as a negative error: -E_INVAL: not
+ * understood, or what core_role says; -FILE_ENODEV: no such core, or its cluster is dead.
+ */
+long cores_write(const char *text, size_t len);
+
+#endif
