@@ -221,6 +221,6 @@ main(void)
 	told(SA_NOCLDSTOP);
 	unwanted("ignored", SIG_IGN, 0);
 	unwanted("not waited for", SIG_DFL, SA_NOCLDWAIT);
-	printf("ok waits\n");
+	printf("ok childwaits\n");
 	return 0;
 }
