@@ -40,6 +40,7 @@ static const struct {
 	{"kernel_sched", false, 1}, {"kernel_kill", false, 1}, {"kernel_wait", false, 1},
 	{"kernel_handler", false, 1}, {"kernel_fault", false, 1}, {"kernel_demand", false, 1},
 	{"kernel_alarm", false, 1}, {"kernel_private", false, 1}, {"kernel_moves", false, 1},
+	{"kernel_roles", false, 1},
 	{"ikc_restart", false, 4}, {"ikc_death", false, 1}, {"ikc_mailbox", false, 1},
 	{"ikc_portal", false, 1}, {"ikc_sync", false, 1}, {"ikc_channel", false, 1},
 	{"names", false, 4}, {"tubes", false, 1},
@@ -63,9 +64,6 @@ static const struct survivor allowed[] = {
 	{"kernel/thread/counts.c", "hal_publish(&made->counts, sizeof(made->counts));",
 		"only home reads what it writes there; the rest was published, as zeros, with the "
 		"record"},
-	{"kernel/thread/run.c", "hal_timer_arm(HAL_FOREVER);",
-		"a tick that is left over ends a wait early, or finds that nobody's quantum is "
-		"over"},
 	{"kernel/mem/alloc.c", "hal_publish(at, n * HAL_PAGE_BYTES);",
 		"users' pages lie outside of the memory that is stale under this scheduler"},
 	{"kernel/mem/demand.c", "hal_acquire(frame_kaddr(f, from), HAL_PAGE_BYTES);", "the same"},
