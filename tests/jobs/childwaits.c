@@ -11,17 +11,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "say.h"
 
 static int to_child[2];
-
-static void
-say(const char *what, long result)
-{
-	if (result == -1)
-		printf("%s: %s\n", what, strerror(errno));
-	else
-		printf("%s: %ld\n", what, result);
-}
 
 static const char *
 code(const siginfo_t *i)

@@ -13,18 +13,10 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "say.h"
 
 static int file;
 static int up[2], down[2];		/* of a child */
-
-static void
-say(const char *what, long result)
-{
-	if (result == -1)
-		printf("%s: %s\n", what, strerror(errno));
-	else
-		printf("%s: %ld\n", what, result);
-}
 
 static long
 lock(int fd, int how, int type, long start, long len)

@@ -12,18 +12,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "say.h"
 
 #define MANY 10
 #define WORDS (128 / (int)sizeof(int))
-
-static void
-say(const char *what, long result)
-{
-	if (result == -1)
-		printf("%s: %s\n", what, strerror(errno));
-	else
-		printf("%s: %ld\n", what, result);
-}
 
 static void
 say_info(const char *what, const siginfo_t *i, pid_t from)

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "say.h"
 
 #define LARGE 1000000
 #define MANY 300
@@ -24,15 +25,6 @@
 #define BLOCKS 8
 
 static unsigned char text[LARGE], back[LARGE];
-
-static void
-say(const char *what, long result)
-{
-	if (result < 0)
-		printf("%s: %s\n", what, strerror(errno));
-	else
-		printf("%s: %ld\n", what, result);
-}
 
 static void
 put(const char *path, const char *what)
