@@ -21,10 +21,12 @@
 #include <tests/coroutine/program.h>
 
 #define PORT 1
-#define LIVES 40
+#define LIVES 60
 /* of a life that gets to its end; all are read of the last one */
-#define MESSAGES 3
+#define MESSAGES 2
+#define PATIENCE 200			/* looks for an answer before a life ends without it */
 #define NUMBER(life, n) ((uint32_t)(life) * MESSAGES + (n))
+_Static_assert(NUMBER(LIVES, MESSAGES - 1) <= WIRE_SEQUENCE, "an answer tells messages apart");
 
 static struct {
 	unsigned char message[MAILBOX_MSG_SIZE];
@@ -76,7 +78,7 @@ is_read(unsigned life, unsigned n)
 	unsigned cluster;
 	uint32_t event, from;
 
-	while (life == LIVES || coro_random(30) != 0) {
+	while (life == LIVES || coro_random(PATIENCE) != 0) {
 		hal_wait_begin();
 		if (hal_noc_poll(&cluster, &from, &event)) {
 			hal_wait_cancel();

@@ -263,7 +263,7 @@ judge(const struct place *p)
 		fflush(stdout);		/* a child of ours would write it, too */
 		return true;
 	}
-	printf("%s %s: %s\n", why != NULL ? "survivor" : "FAIL survivor", p->text, line);
+	printf("%s: %s: %s\n", why != NULL ? "survivor" : "FAIL survivor", p->text, line);
 	if (why != NULL)
 		printf("      %s\n", why);
 	fflush(stdout);

@@ -215,10 +215,12 @@ ask_once(void)
 }
 
 static void
-take_all(void)
+ask_all(long requests)
 {
 	struct proc_status status;
 
+	for (long i = 0; i < requests; i++)
+		ask_once();
 	while (process_wait(&ch, PROCESS_ANY, 0, &status) != -PROCESS_ECHILD)
 		continue;
 	process_bring(&ch, 0);		/* nothing is lent any more */
@@ -240,13 +242,10 @@ main(int argc, char **argv)
 	/* the daemon has the memory that names take from now on */
 	expect(name_open(&names, BIT), 0, "a client of the name daemon");
 	name_close(&names);
-	for (long i = 0; i < requests / 10; i++)
-		ask_once();
-	take_all();
+	/* the servers keep memory for what was ever asked for: as many requests before see it all */
+	ask_all(requests);
 	before = frames();
-	for (long i = 0; i < requests; i++)
-		ask_once();
-	take_all();
+	ask_all(requests);
 	frames_await(before);
 	printf("%s seed %ld\n", failures ? "FAIL" : "ok asked with", argc > 1 ? atol(argv[1]) : 1);
 	return failures != 0;
