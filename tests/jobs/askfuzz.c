@@ -242,7 +242,7 @@ main(int argc, char **argv)
 	/* the daemon has the memory that names take from now on */
 	expect(name_open(&names, BIT), 0, "a client of the name daemon");
 	name_close(&names);
-	/* the servers keep memory for what was ever asked for: as many requests before see it all */
+	/* the servers keep memory for what was ever asked for: as many requests before reach it */
 	ask_all(requests);
 	before = frames();
 	ask_all(requests);
