@@ -20,35 +20,16 @@ mailbox_send(int id, const void *msg)
 	return result < 0 ? (int)result : 0;
 }
 
-static int
-receive(int id, int source, void *msg, struct mail_sender *sender)
+int
+mailbox_receive(int id, int source, void *msg)
 {
+	struct mail_sender sender;
 	long result;
 
-	while ((result = kmailbox_read(id, source, msg, sender)) == -E_AGAIN) {
+	while ((result = kmailbox_read(id, source, msg, &sender)) == -E_AGAIN) {
 		result = kmailbox_wait(id, source, FOREVER);
 		if (result < 0)
 			return (int)result;
 	}
 	return result < 0 ? (int)result : 0;
-}
-
-int
-mailbox_receive(int id, int source, void *msg)
-{
-	struct mail_sender sender;
-
-	return receive(id, source, msg, &sender);
-}
-
-int
-mailbox_receive_answer(int id, int source, void *msg)
-{
-	struct mail_sender sender;
-	int result;
-
-	do
-		result = receive(id, source, msg, &sender);
-	while (result == 0 && sender.badge != BADGE_SERVER);
-	return result;
 }

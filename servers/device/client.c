@@ -1,132 +1,79 @@
 /* SPDX-License-Identifier: MIT
  *
- * Client of the device servers: one request, one answer.
+ * Client of the device servers: see client.h.
  */
 #include <abi/errors.h>
-#include <atoll/kcalls.h>
-#include <atoll/server.h>
-#include <base/str.h>
+#include <atoll/service.h>
 #include <servers/device/client.h>
 
-int
-device_connect(struct device_client *c, uint32_t class, int in, int portal, uint32_t port)
+/* There is a channel to the server, or to the one that follows it. 0 or what service_open says. */
+static int
+be_open(struct device_client *c)
 {
-	long out = kmailbox_open(DEVICE_CLUSTER, (int)DEVICE_PORT(class));
+	const struct service_kind kind = DEVICE_SERVICE(c->class);
+	int result = c->line == DEVICE_IS_OPEN ? 0 : c->line == DEVICE_LOST ?
+		service_reopen(&c->ch, &kind, c->bit) : service_open(&c->ch, &kind, c->bit);
 
-	if (out < 0)
-		return (int)out;
-	*c = (struct device_client){.out = (int)out, .in = in, .portal = portal, .port = port,
-		.class = class, .next_id = 1};
-	return 0;
+	c->line = result == 0 ? DEVICE_IS_OPEN : DEVICE_CLOSED;
+	return result;
+}
+
+int
+device_open(struct device_client *c, uint32_t class, int bit)
+{
+	*c = (struct device_client){.line = DEVICE_CLOSED, .class = class, .bit = bit};
+	return be_open(c);
 }
 
 void
-device_disconnect(struct device_client *c)
+device_close(struct device_client *c)
 {
-	khandle_close(c->out);
+	if (c->line != DEVICE_CLOSED)
+		channel_end(&c->ch);
+	c->line = DEVICE_CLOSED;
 }
 
-static int
-device_ask(struct device_client *c, struct device_request *q, struct device_reply *reply)
-{
-	int result;
-
-	q->magic = DEVICE_MAGIC;
-	q->id = c->next_id++;
-	q->reply_port = c->port;
-	result = mailbox_send(c->out, q);
-	if (result != 0)
-		return result;
-	do {
-		result = mailbox_receive_answer(c->in, DEVICE_CLUSTER, reply);
-		if (result != 0)
-			return result;
-	} while (reply->magic != DEVICE_MAGIC || reply->id != q->id);
-	return reply->error;
-}
-
-long
-device_open(struct device_client *c)
-{
-	struct device_request q = {.op = DEVICE_OPEN};
-	struct device_reply reply;
-	long result = device_ask(c, &q, &reply);
-
-	return result == 0 ? (long)reply.handle : result;
-}
-
-long
-device_close(struct device_client *c, long handle)
-{
-	struct device_request q = {.op = DEVICE_CLOSE, .handle = (uint32_t)handle};
-	struct device_reply reply;
-
-	return device_ask(c, &q, &reply);
-}
-
+/* What the server answers, of whose bytes there are as many as it says in `data`. */
 static long
-read_some(struct device_client *c, long handle, void *to, size_t len)
+device_ask(struct device_client *c, struct device_request *q, const void *from, uint32_t bytes,
+	struct service_part data)
 {
-	struct device_request q = {.op = DEVICE_READ, .handle = (uint32_t)handle,
-		.count = (uint32_t)len, .bulk_port = DEVICE_NO_BULK};
-	struct device_reply reply;
-	int result;
+	struct device_reply r = {0};
+	const struct service_part request[2] = {{q, sizeof(*q)}, {(void *)(uintptr_t)from, bytes}};
+	const struct service_part answer[2] = {{&r, sizeof(r)}, data};
+	int result = be_open(c);
 
-	if (len > DEVICE_DATA) {
-		long e = kportal_allow(c->portal, DEVICE_CLUSTER, (int)DEVICE_PORT(c->class));
-
-		if (e < 0 && e != -E_BUSY)	/* one that was not used up serves, too */
-			return e;
-		q.bulk_port = c->port;
-	}
-	result = device_ask(c, &q, &reply);
 	if (result != 0)
 		return result;
-	if (reply.value > len)
+	result = service_call(&c->ch, request, answer);
+	if (result == -E_PIPE || result == -E_HOSTDOWN)
+		c->line = DEVICE_LOST;
+	if (result < 0)
 		return -E_IO;
-	if (q.bulk_port != DEVICE_NO_BULK && reply.value > 0)
-		return kportal_read(c->portal, (unsigned long)(uintptr_t)to, reply.value, FOREVER);
-	memcpy(to, reply.data, reply.value);
-	return (long)reply.value;
+	/* a server says no more than was asked for */
+	if (r.result > (int32_t)(q->op == DEVICE_READ ? (uint32_t)result : bytes))
+		return -E_IO;
+	return r.result;
+}
+
+static uint32_t
+at_a_time(size_t len)
+{
+	return len < DEVICE_DATA ? (uint32_t)len : DEVICE_DATA;
 }
 
 long
-device_read(struct device_client *c, long handle, void *to, size_t len)
+device_read(struct device_client *c, void *to, size_t len)
 {
-	size_t most = c->portal != 0 ? DEVICE_BULK : DEVICE_DATA, done = 0;
+	struct device_request q = {.op = DEVICE_READ, .count = at_a_time(len)};
 
-	while (done < len) {
-		size_t part = len - done < most ? len - done : most;
-		long n = read_some(c, handle, (char *)to + done, part);
-
-		if (n < 0)
-			return done > 0 ? (long)done : n;
-		done += (size_t)n;
-		if ((size_t)n < part)
-			break;
-	}
-	return (long)done;
+	return device_ask(c, &q, NULL, 0, (struct service_part){to, q.count});
 }
 
 long
-device_write(struct device_client *c, long handle, const void *from, size_t len)
+device_write(struct device_client *c, const void *from, size_t len)
 {
-	size_t done = 0;
+	struct device_request q = {.op = DEVICE_WRITE};
 
-	while (done < len) {
-		struct device_request q = {.op = DEVICE_WRITE, .handle = (uint32_t)handle,
-			.bulk_port = DEVICE_NO_BULK};
-		struct device_reply reply;
-		int result;
-
-		q.count = (uint32_t)(len - done < DEVICE_DATA ? len - done : DEVICE_DATA);
-		memcpy(q.data, (const char *)from + done, q.count);
-		result = device_ask(c, &q, &reply);
-		if (result != 0)
-			return done > 0 ? (long)done : result;
-		done += reply.value;
-		if (reply.value < q.count)
-			break;
-	}
-	return (long)done;
+	return device_ask(c, &q, from, at_a_time(len), (struct service_part){NULL, 0});
 }

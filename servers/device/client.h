@@ -1,39 +1,44 @@
 /* SPDX-License-Identifier: MIT
  *
- * Client of the device servers: the console's input and random bytes are read and written alike. A
- * client owns the input mailbox and the input portal at which it gets answers; one thread uses it
- * at a time. Results: >= 0, -E_NAME, or another negative number of Linux's.
+ * Client of the device servers: the console's input and random bytes are read and written alike.
+ * One thread uses a client at a time.
+ *
+ * A server that has ended is followed by another one. Of what was asked just then nobody knows
+ * whether it was done, or what it has taken: it is -E_IO, also for who waits. What is asked next,
+ * the successor is asked.
  */
 #ifndef SERVERS_DEVICE_CLIENT_H
 #define SERVERS_DEVICE_CLIENT_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <atoll/channel.h>
 #include <servers/device/protocol.h>
 
+enum device_line { DEVICE_CLOSED, DEVICE_IS_OPEN, DEVICE_LOST };
+
 struct device_client {
-	int out;		/* mailbox to the server */
-	int in;			/* own input mailbox, and its port */
-	int portal;		/* own input portal at the same port; 0: none, reads are short */
-	uint32_t port;
+	struct channel ch;		/* unless it is closed; lost: its server has ended */
+	enum device_line line;
 	uint32_t class;
-	uint32_t next_id;
+	int bit;
 };
 
-/* 0 or -E_NAME of kmailbox_open. Without a server of this class all requests wait for ever. */
-int device_connect(struct device_client *c, uint32_t class, int in, int portal, uint32_t port);
-void device_disconnect(struct device_client *c);
-
-/* A handle. */
-long device_open(struct device_client *c);
-long device_close(struct device_client *c, long handle);
+/*
+ * Open the device of a class. `bit` of the notification of whichever thread uses the client is its
+ * own, and may be set at any time. Waits for the server: without one, for ever. 0 or what
+ * service_open says.
+ */
+int device_open(struct device_client *c, uint32_t class, int bit);
+void device_close(struct device_client *c);
 
 /*
- * Bytes that were read: as many as there were, 0 at the end. A read of the console waits for input.
+ * Read bytes, as many as there are now, at most `len` and DEVICE_DATA; waits for the first one.
+ * How many; -E_IO; what the device or service_open says.
  */
-long device_read(struct device_client *c, long handle, void *to, size_t len);
+long device_read(struct device_client *c, void *to, size_t len);
 
-/* Bytes that were written: less than len only if the device takes no more. */
-long device_write(struct device_client *c, long handle, const void *from, size_t len);
+/* Write as many of these bytes as the device takes at a time. The same. */
+long device_write(struct device_client *c, const void *from, size_t len);
 
 #endif

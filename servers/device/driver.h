@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * A driver of one device: what the server (main.c) asks of it. A process drives one device.
+ * A driver of one device: what the server (main.c) asks of it. A process drives one device. No
+ * function waits for the device: what that says later is looked for, and who reads waits.
  */
 #ifndef SERVERS_DEVICE_DRIVER_H
 #define SERVERS_DEVICE_DRIVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <abi/errors.h>
 
-#define BIT_MAIL 0			/* a request has come */
-#define BIT_ROOM 1			/* an output mailbox that was full may take one */
-#define BIT_INTERRUPT 2
-#define BIT_BULK 3			/* bulk data has left, or nobody wants it */
+#define BIT_INTERRUPT 1		/* of the server's notification */
 
 /* Where the device's registers are mapped, and its handle. */
 struct registers {
@@ -21,12 +20,19 @@ struct registers {
 };
 
 struct driver {
-	/* The device is made ready. 0 or -E_NAME: the server ends. */
+	/*
+	 * The device is made ready, whatever its last driver has left it at. 0 or -E_NAME: the
+	 * server ends.
+	 */
 	int (*start)(const struct registers *r);
-	/* It has interrupted, and the server waits for what comes; NULL: it never does then. */
-	void (*interrupt)(void);
-	/* Bytes; -E_AGAIN: not yet, ask again after an interrupt. */
+	/*
+	 * Take what the device has by now; if it has interrupted, it may do so again. Is there
+	 * anything for who reads?
+	 */
+	bool (*look)(bool has_interrupted);
+	/* Bytes; -E_AGAIN: there are none, look again after an interrupt. */
 	long (*read)(void *to, size_t len);
+	/* Bytes; the client may change them meanwhile. */
 	long (*write)(const void *from, size_t len);
 };
 

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of device servers: one process for each device that the machine was given, in cluster 0,
- * each at the port of its class. All of them are opened, read, written and closed by the same
- * requests. An answer goes to `reply_port` of the asking cluster, which the kernel tells. A handle
- * belongs to the cluster and the badge that opened it; when a job is over, cluster 0's process
- * server has its handles forgotten.
+ * Requests to device servers and their answers, by a channel (atoll/service.h): one process for
+ * each device that the machine was given, in cluster 0, each at the port of its class. A channel is
+ * an open device: it is read and written by the same requests, whatever it is, and ends with its
+ * client.
  *
- * Up to DEVICE_DATA bytes travel in the message. A read of more goes through a portal: the asker
- * has allowed `bulk_port` of its cluster to the server's port, and takes what the answer counts.
+ * A request is a struct device_request, and of DEVICE_WRITE the bytes follow it. An answer is a
+ * struct device_reply; of DEVICE_READ as many bytes follow as it says.
  */
 #ifndef SERVERS_DEVICE_PROTOCOL_H
 #define SERVERS_DEVICE_PROTOCOL_H
 
 #include <stdint.h>
-#include <abi/limits.abi.h>
 
 #define DEVICE_CLUSTER 0
-#define DEVICE_PORT(class) (4 + (class))	/* of mailboxes, and of portals */
+#define DEVICE_PORT(class) (4 + (class))
 #define DEVICE_MAGIC 0x49564544u		/* "DEVI" */
-#define DEVICE_DATA 88
-#define DEVICE_BULK 16384			/* bytes of one request through a portal, at most */
-#define DEVICE_NO_BULK 0xffffffffu		/* as bulk_port */
+#define DEVICE_PAGES 1				/* of a channel */
+#define DEVICE_MESSAGE 1912			/* what has room in half a page */
+/* bytes of one request or answer, at most */
+#define DEVICE_DATA (DEVICE_MESSAGE - (uint32_t)sizeof(struct device_request))
+/* a struct service_kind */
+#define DEVICE_SERVICE(class) {.magic = DEVICE_MAGIC, .message = DEVICE_MESSAGE, \
+	.cluster = DEVICE_CLUSTER, .port = (int)DEVICE_PORT(class), .pages = DEVICE_PAGES}
 #define DEVICE_SERVER "bin/device"		/* in the boot archive */
 
 enum device_class {
@@ -30,37 +32,18 @@ enum device_class {
 };
 
 enum device_op {
-	DEVICE_OPEN = 1,	/* -> handle */
-	DEVICE_CLOSE = 2,	/* handle */
-	DEVICE_READ = 3,	/* handle, count -> value: bytes, 0 at the end */
-	DEVICE_WRITE = 4,	/* handle, count, data -> value: bytes */
-	/* handle: a badge whose job is over; by cluster 0's process server. No answer */
-	DEVICE_FORGET = 5,
+	/* count -> bytes: at least one, if any were asked for; it may wait for them */
+	DEVICE_READ = 1,
+	DEVICE_WRITE = 2,	/* bytes -> how many of them */
 };
 
 struct device_request {
-	uint32_t magic;
 	uint32_t op;
-	uint32_t id;		/* chosen by the client, comes back */
-	uint32_t reply_port;
-	uint32_t handle;
-	uint32_t count;
-	uint32_t bulk_port;	/* DEVICE_READ */
-	uint32_t reserved[3];
-	char data[DEVICE_DATA];
+	uint32_t count;		/* DEVICE_READ: bytes, at most */
 };
 
 struct device_reply {
-	uint32_t magic;
-	uint32_t id;
-	int32_t error;		/* 0 or a negative number of Linux's */
-	uint32_t handle;
-	uint64_t value;
-	uint64_t reserved[2];
-	char data[DEVICE_DATA];
+	int32_t result;		/* bytes, or a negative number of Linux's */
 };
-
-_Static_assert(sizeof(struct device_request) == MAILBOX_MSG_SIZE, "a request is one message");
-_Static_assert(sizeof(struct device_reply) == MAILBOX_MSG_SIZE, "a reply is one message");
 
 #endif

@@ -124,9 +124,6 @@ bool servers_look(struct agent *a);
  */
 int servers_kill(const struct agent *a, int number, int signal);
 
-/* A job is over in all clusters: they forget what it had open. */
-void servers_forget(const struct agent *a, uint32_t badge);
-
 /* The part's only rank has become another program, in that process. The caller ends its old one. */
 void agent_replace(struct agent *a, int proc);
 

@@ -342,7 +342,11 @@ int process_start(struct channel *ch, int pid, uint32_t flags, const struct proc
  * often it was started; -E_ACCES: the machine was not started so; -E_SRCH: there is none, or it is
  * not running; or what service_call says.
  */
-enum process_server { PROCESS_NAME_SERVER, PROCESS_FILE_SERVER, PROCESS_DEVICE_SERVER };
+enum process_server {
+	PROCESS_NAME_SERVER,
+	PROCESS_FILE_SERVER,
+	PROCESS_DEVICE_SERVER,		/* the first: of class 0 (servers/device/protocol.h) */
+};
 int process_server(struct channel *ch, int server, int sig);
 
 /*

@@ -8,7 +8,6 @@
 #include <atoll/server.h>
 #include <atoll/startup.h>
 #include <base/str.h>
-#include <servers/device/protocol.h>
 #include <servers/file/protocol.h>
 #include <servers/name/protocol.h>
 #include <servers/proc/agent.h>
@@ -164,7 +163,6 @@ next_job(void)
 		is_last = c != agent.here.cluster && l->takes_part[c] && is_dead(c) && !restart(c);
 	if (is_last)
 		halt(leader.status & 255);
-	servers_forget(&agent, BADGE_OF_JOB(l->job));
 	look_for_lives();
 }
 

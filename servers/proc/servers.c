@@ -18,7 +18,6 @@
 
 #define SERVER_STACK (32 * 1024)
 #define NOW 0			/* as a deadline: ask without waiting */
-#define PATIENCE_NS 2000000000ull	/* for a device server */
 #define SPAN_NS 60000000000ull		/* in which SERVER_ENDS ends are too many */
 #define VIRTIO_ENTROPY 4		/* numbers of devices: VIRTIO 1.1, section 5 */
 #define VIRTIO_9P 9
@@ -257,23 +256,11 @@ has_ended_too_often(struct server *s)
 	return s->ends >= SERVER_ENDS && now - s->ended[s->ends % SERVER_ENDS] < SPAN_NS;
 }
 
-/*
- * Clients of device servers talk to them by mailboxes, and would wait for ever for an answer that
- * was lost: there is no other one.
- */
-static bool
-is_last_life(const struct agent *a, struct server *s)
-{
-	if (s - a->server >= PROCESS_DEVICE_SERVER)
-		return true;
-	return !s->is_asked_to_end && has_ended_too_often(s);
-}
-
 /* Its end is taken from the kernel, and its successor begins. False: it has none. */
 static bool
 begin_next_life(const struct agent *a, struct server *s, const struct proc_status *status)
 {
-	bool is_last = is_last_life(a, s), is_open;
+	bool is_last = !s->is_asked_to_end && has_ended_too_often(s), is_open;
 
 	s->is_asked_to_end = false;
 	is_open = open_program(s) == 0;
@@ -312,29 +299,4 @@ servers_kill(const struct agent *a, int number, int signal)
 		kproc_kill(s->proc, signal);
 	}
 	return (int)s->lives;
-}
-
-/* A device server waits for none but its device: it takes the message soon, or has ended. */
-static void
-forget_device(uint32_t class, uint32_t badge)
-{
-	struct device_request q = {.magic = DEVICE_MAGIC, .op = DEVICE_FORGET, .handle = badge};
-	long out = kmailbox_open(DEVICE_CLUSTER, (int)DEVICE_PORT(class));
-	uint64_t now;
-
-	if (out < 0)
-		return;
-	kclock(&now);
-	while (kmailbox_write((int)out, &q) == -E_AGAIN)
-		if (kmailbox_wait((int)out, ANY_SOURCE_CLUSTER, now + PATIENCE_NS) < 0)
-			break;
-	khandle_close((int)out);
-}
-
-void
-servers_forget(const struct agent *a, uint32_t badge)
-{
-	for (uint32_t class = 0; class < DEVICE_CLASSES; class++)
-		if (a->server[PROCESS_DEVICE_SERVER + class].proc != 0)
-			forget_device(class, badge);
 }

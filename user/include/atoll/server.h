@@ -51,12 +51,6 @@ int mailbox_send(int id, const void *msg);
 /* Receive one message; waits for it. 0 or -E_NAME of kmailbox_read. */
 int mailbox_receive(int id, int source, void *msg);
 
-/*
- * The same, but only what a server of that cluster has sent: what anybody else of it says is
- * dropped.
- */
-int mailbox_receive_answer(int id, int source, void *msg);
-
 /* Signal all partners of a sync point; waits until that may be. 0 or -E_NAME of ksync_signal. */
 int sync_give(int sync);
 
