@@ -112,7 +112,7 @@ $(U)/apps/%.o: apps/% $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp
 $(U)/bench/%.o: bench/% $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) $(U_PROG) -DWINDOW_BASE=0 -I$(INC) -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) $(U_PROG) -DWINDOW_BASE=0 -I$(INC) -Ibench/roles/port/$(PORT) -c -o $@ $<
 $(U)/tests/%.o: tests/% $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
