@@ -72,7 +72,7 @@ U_SMALL_riscv64 := servers/proc/% user/personality/% servers/file/%
 U_SMALLER := -Os -fomit-frame-pointer -fno-jump-tables
 u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),$(U_SMALLER))
 # what calls nothing where nobody sleeps, in some twenty instructions, of which a frame would be a third
-U_FLAT := user/sem.c user/tube.c
+U_FLAT := user/call_queue.c user/sem.c user/tube.c
 u_flat = $(if $(filter $(U_FLAT),$(1)),-fomit-frame-pointer)
 U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALLER) $(U_SMALL_$(PORT)) flat: $(U_FLAT))
 

@@ -128,10 +128,11 @@ look_again(const struct segment *g, const struct sem_state *at)
 {
 	words_fence();
 	for (unsigned i = 0; i < SEM_WAITERS; i++) {
-		uint32_t *word = &segment_head(g)->waiter[i].word, w;
+		uint32_t *word, w;
 
 		if ((word_look(&at->listed[i / 32]) & 1u << i % 32) == 0)
 			continue;
+		word = &segment_head(g)->waiter[i].word;
 		w = word_look(word);
 		if (STATE(w) == WAITER_WAITS && word_swap(word, w, TAKING(w) | WAITER_AWAKE))
 			kfutex_wake(key(g, word), 1);

@@ -2,11 +2,7 @@
  *
  * Tubes: see atoll/tube.h. Two semaphores count messages and holes. A hole is a place for a
  * message, of a stack; whoever has taken one owns it and copies. Then it puts the place's number
- * into a ring, which is the order of messages, and whoever takes it there owns it.
- *
- * A number gets into the ring, and out of it, by one compare-and-swap of an entry; the ring's head
- * and tail are put right by whoever comes next. So nobody waits for anybody between, and whoever
- * ends there holds up nothing.
+ * into a ring (number_ring.h), which is the order of messages, and whoever takes it there owns it.
  *
  * Whatever stands in the memory, only places of the tube are touched, and loops end.
  * (tests/models/tube.pml)
@@ -15,11 +11,10 @@
 #include <base/str.h>
 #include <atoll/tube.h>
 #include "channel_words.h"
+#include "number_ring.h"
 #include "sem_words.h"
 
 #define BYTES_MAX (SEGMENT_BYTES_MAX / 2)
-#define RING_MIN 64
-#define TRIES 10000			/* in memory that nobody spoils, a few */
 #define CHANGE 0x10000u			/* of the stack, one more */
 #define GROUP 8				/* longs that are copied at a time */
 
@@ -27,14 +22,10 @@
 #define SPARES 8
 #define SPARE_BYTES 512
 
-/*
- * Numbers of places are from 1 on; 0: none. The ring is larger than the largest. An entry that is
- * empty holds the number in the ring, from 0 on for ever, that comes next there, less its index; a
- * full one that and the number of the place.
- */
+/* Numbers of places are from 1 on; 0: none. */
 struct tube_state {
 	struct sem_state messages, holes;
-	uint32_t head, tail;
+	struct ring_ends order;
 	uint32_t hole;			/* the first of the stack, and how often that changed */
 	uint32_t reserved[5];
 };
@@ -47,10 +38,10 @@ hole_take(const struct tube *t)
 {
 	uint32_t *hole = &t->at->hole;
 
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < RING_TRIES; i++) {
 		uint32_t w = word_look(hole), number = w % CHANGE;
 
-		if (number - 1 >= t->places)
+		if (number - 1 >= t->ring.numbers)
 			return 0;
 		if (word_swap_quickly(hole, w, w - number + CHANGE +
 			word_peek(&t->next[number]) % CHANGE))
@@ -78,74 +69,6 @@ spare_put(struct tube *t, uint32_t number)
 		number = word_exchange(&t->spare, number);
 	if (number != 0)
 		hole_put(t, number);
-}
-
-/* --- the ring --- */
-
-/* The entry of a number of the ring, and what it is if it is empty. */
-static inline uint32_t *
-ring_entry(const struct tube *t, uint32_t at, uint32_t *empty)
-{
-	int32_t index = (int32_t)(at & t->mask);
-
-	*empty = at - (uint32_t)index;
-	return &t->ring[index];
-}
-
-/* The place gets the next number of the ring; false: perhaps the next time. */
-static inline bool
-message_put_once(const struct tube *t, struct tube_state *s, uint32_t number)
-{
-	uint32_t at = word_peek(&s->tail), empty, *entry = ring_entry(t, at, &empty);
-
-	if (word_swap_quickly(entry, empty, empty + number)) {
-		word_swap_quickly(&s->tail, at, at + 1);
-		return true;
-	}
-	if (word_look(entry) != empty)
-		word_swap_quickly(&s->tail, at, at + 1);
-	return false;
-}
-
-static int
-message_put(const struct tube *t, uint32_t number)
-{
-	for (int i = 0; i < TRIES; i++)
-		if (message_put_once(t, t->at, number))
-			return 0;
-	return -E_IO;
-}
-
-/* The place that was put first; 0: there is none, or perhaps the next time. */
-static inline uint32_t
-message_take_once(const struct tube *t, struct tube_state *s)
-{
-	uint32_t at = word_peek(&s->head), empty, *entry = ring_entry(t, at, &empty);
-	uint32_t w = word_peek(entry), number = w - empty;
-
-	if (number - 1 >= t->places || !word_swap_quickly(entry, w, empty + t->mask + 1))
-		return 0;
-	word_swap_quickly(&s->head, at, at + 1);
-	return number;
-}
-
-static uint32_t
-message_take(const struct tube *t)
-{
-	uint32_t *head = &t->at->head, number = 0;
-
-	for (int i = 0; i < TRIES && number == 0; i++) {
-		uint32_t at = word_look(head), empty, *entry = ring_entry(t, at, &empty);
-		uint32_t w = word_look(entry);
-
-		if (w - empty - 1 < t->places)
-			number = message_take_once(t, t->at);
-		else if (w != empty)
-			word_swap_quickly(head, at, at + 1);
-		else if (word_look(head) == at)
-			return 0;
-	}
-	return number;
 }
 
 /* --- messages --- */
@@ -183,9 +106,9 @@ copy_groups(void *to, const void *from, size_t groups)
 static __attribute__((noinline)) int
 put_slowly(struct tube *t, uint32_t number)
 {
-	int e = message_put(t, number);
-
-	return e != 0 ? e : sem_up(t->messages.in, &t->at->messages);
+	if (!ring_put(&t->ring, &t->at->order, number))
+		return -E_IO;
+	return sem_up(t->messages.in, &t->at->messages);
 }
 
 /* A hole is the caller's: fill it, byte by byte. */
@@ -212,7 +135,7 @@ tube_put(struct tube *t, struct tube_state *s, const void *message)
 		return fill_slowly(t, message);
 	copy_groups(place_of(t, number), message, t->groups);
 	bytes_publish(place_of(t, number), t->bytes);
-	if (!message_put_once(t, s, number))
+	if (!ring_put_once(&t->ring, &s->order, number))
 		return put_slowly(t, number);
 	return sem_up_quickly(t->messages.in, &s->messages);
 }
@@ -234,7 +157,7 @@ static __attribute__((noinline)) int
 take_slowly(struct tube *t, void *message, uint32_t number)
 {
 	if (number == 0)
-		number = message_take(t);
+		number = ring_take(&t->ring, &t->at->order);
 	if (number == 0)
 		return -E_IO;
 	bytes_acquire(place_of(t, number), t->bytes);
@@ -246,7 +169,7 @@ take_slowly(struct tube *t, void *message, uint32_t number)
 static inline __attribute__((always_inline)) int
 tube_take(struct tube *t, struct tube_state *s, void *message)
 {
-	uint32_t number = message_take_once(t, s), w;
+	uint32_t number = ring_take_once(&t->ring, &s->order), w;
 
 	if (number == 0 || !is_quick(t, message))
 		return take_slowly(t, message, number);
@@ -338,22 +261,22 @@ talt(struct talt a[], int n, uint64_t until)
 static uint32_t
 lay_out(struct tube *t, unsigned char *at, uint32_t bytes, uint32_t n)
 {
-	uint32_t round = RING_MIN, head;
+	uint32_t round, head;
 
 	t->bytes = bytes;
 	t->stride = (bytes + 15) & ~15u;
-	t->places = n + (bytes <= SPARE_BYTES ? SPARES : 0);
-	while (round <= t->places)
-		round *= 2;
-	t->mask = round - 1;
-	head = ((uint32_t)sizeof(*t->at) + (round + t->places + 1) * (uint32_t)sizeof(*t->ring) +
+	t->ring.numbers = n + (bytes <= SPARE_BYTES ? SPARES : 0);
+	round = ring_entries(t->ring.numbers);
+	t->ring.mask = round - 1;
+	head = ((uint32_t)sizeof(*t->at) +
+		(round + t->ring.numbers + 1) * (uint32_t)sizeof(*t->ring.entry) +
 		TUBE_PLACES_ALIGNED - 1) & ~(uint32_t)(TUBE_PLACES_ALIGNED - 1);
 	t->at = (struct tube_state *)(void *)at;
-	t->ring = (uint32_t *)(void *)(at + sizeof(*t->at));
-	t->next = t->ring + round;
+	t->ring.entry = (uint32_t *)(void *)(at + sizeof(*t->at));
+	t->next = t->ring.entry + round;
 	t->before = at + head - t->stride;
-	return t->stride > (SEGMENT_BYTES_MAX - head) / t->places ? SEGMENT_BYTES_MAX :
-		head + t->places * t->stride;
+	return t->stride > (SEGMENT_BYTES_MAX - head) / t->ring.numbers ? SEGMENT_BYTES_MAX :
+		head + t->ring.numbers * t->stride;
 }
 
 /* All places are holes. */
@@ -364,9 +287,9 @@ begin_tube(struct segment_wish *w, void *arg)
 
 	lay_out(t, w->at, w->a, w->b);
 	memset(w->at, 0, (size_t)((unsigned char *)t->next - w->at));
-	for (uint32_t i = 1; i <= t->places; i++)
+	for (uint32_t i = 1; i <= t->ring.numbers; i++)
 		t->next[i] = i - 1;
-	t->at->hole = t->places;
+	t->at->hole = t->ring.numbers;
 	t->at->holes.word = w->b;
 }
 
@@ -386,7 +309,7 @@ newtube(struct segment *g, struct tube *t, const char *name, uint32_t bytes, uin
 		return e;
 	}
 	lay_out(t, w.at, bytes, n);
-	t->has_spare = t->places > n && w.opens <= SPARES;
+	t->has_spare = t->ring.numbers > n && w.opens <= SPARES;
 	if (t->has_spare && bytes % (GROUP * sizeof(long)) == 0)
 		t->groups = bytes / (GROUP * sizeof(long));
 	t->messages = (struct sem){&t->at->messages, g, w.entry};

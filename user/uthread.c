@@ -31,6 +31,9 @@ struct uthreads {
 	void (*destroy[UTHREAD_KEYS])(void *value);
 	uint32_t keys;			/* bitmap: in use */
 	uint32_t destroys;		/* bitmap: those with a destroy function */
+	void (*look)(void *arg, bool waits);	/* the source */
+	void *look_arg;
+	unsigned blocked;		/* threads that wait for the source */
 };
 
 struct uthread {
@@ -38,7 +41,7 @@ struct uthread {
 	struct uthread *next;
 	void *sp;			/* while it does not run */
 	struct uthread *joiner;
-	struct uthread *joins;		/* the one that it waits for */
+	struct uthread *joins;		/* the one that it waits for; NULL: the source */
 	void (*fn)(void *arg);
 	void *arg;
 	enum uthread_state state;
@@ -80,17 +83,25 @@ static void
 uthread_leave(struct uthread *self)
 {
 	struct uthreads *s = self->set;
-	struct uthread *next = s->first;
+	struct uthread *next;
 
+	while (s->first == NULL && s->blocked != 0)
+		s->look(s->look_arg, true);
+	next = s->first;
 	if (next != NULL)
 		s->first = next->next;
-	uthread_switch(&self->sp, next != NULL ? next->sp : s->outside);
+	if (next != self)
+		uthread_switch(&self->sp, next != NULL ? next->sp : s->outside);
 }
 
 static void
 turn(struct uthread *self)
 {
-	if (self->set->first == NULL)
+	struct uthreads *s = self->set;
+
+	if (s->blocked != 0)
+		s->look(s->look_arg, false);
+	if (s->first == NULL)
 		return;
 	ready(self);
 	uthread_leave(self);
@@ -116,7 +127,7 @@ uthread_rings(const struct handler_event *e)
 {
 	struct uthreads *s = uthread_self()->set;
 
-	if (!UTHREAD_STOPS || s->busy || s->first == NULL)
+	if (!UTHREAD_STOPS || s->busy || (s->first == NULL && s->blocked == 0))
 		return 0;
 	s->busy = 1;
 	s->stopped_at = (uintptr_t)e->pc;
@@ -210,7 +221,7 @@ uthread_start(void (*fn)(void *arg), void *arg, struct uthread **made)
 static bool
 waits_for(const struct uthread *t, const struct uthread *other)
 {
-	while (t != other && t->state == UTHREAD_WAITING)
+	while (t != NULL && t != other && t->state == UTHREAD_WAITING)
 		t = t->joins;
 	return t == other;
 }
@@ -236,6 +247,45 @@ uthread_join(struct uthread *t)
 		t->state = UTHREAD_FREE;
 	self->set->busy = 0;
 	return e;
+}
+
+void
+uthreads_source(void (*look)(void *arg, bool waits), void *arg)
+{
+	struct uthreads *s = uthread_self()->set;
+
+	s->look = look;
+	s->look_arg = arg;
+}
+
+void
+uthreads_hold(void)
+{
+	uthread_self()->set->busy = 1;
+}
+
+void
+uthreads_release(void)
+{
+	uthread_self()->set->busy = 0;
+}
+
+void
+uthread_block(void)
+{
+	struct uthread *self = uthread_self();
+
+	self->joins = NULL;
+	self->state = UTHREAD_WAITING;
+	self->set->blocked++;
+	uthread_leave(self);
+}
+
+void
+uthread_wake(struct uthread *t)
+{
+	t->set->blocked--;
+	ready(t);
 }
 
 int

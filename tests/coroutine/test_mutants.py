@@ -303,8 +303,10 @@ MUTANTS = (
      "word_put(word, granted);"),
     ("tubes", "a list is not left", SEM, "\t\t\tbit_put(&s->at->listed[a->part], a->bit, false);\n", "\t\t\t;\n"),
     ("tubes", "a message is counted before it is in the ring", TUBE,
-     "\tint e = message_put(t, number);\n\n\treturn e != 0 ? e : sem_up(t->messages.in, &t->at->messages);",
-     "\tint e = sem_up(t->messages.in, &t->at->messages);\n\n\treturn e != 0 ? e : message_put(t, number);"),
+     "\tif (!ring_put(&t->ring, &t->at->order, number))\n\t\treturn -E_IO;\n"
+     "\treturn sem_up(t->messages.in, &t->at->messages);",
+     "\tint e = sem_up(t->messages.in, &t->at->messages);\n\n"
+     "\tif (!ring_put(&t->ring, &t->at->order, number))\n\t\treturn -E_IO;\n\treturn e;"),
 )
 
 

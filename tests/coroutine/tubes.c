@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Semaphores and tubes of user level under the coroutine scheduler, with the real library
- * (user/sem.c, tube.c) over the real kernel, messages in memory that is stale until it was
- * acquired. Threads hand a turn on, take whatever of several semaphores is up, and send and receive
- * by any of several tubes, for ever or for a while. Nobody sleeps for what is there, nothing is
- * lost or comes twice, each message is whole, and in the end nobody stands in a list.
+ * Semaphores, tubes and queued calls of user level under the coroutine scheduler, with the real
+ * library (user/sem.c, tube.c, call_queue.c) over the real kernel, messages and calls in memory
+ * that is stale until it was acquired. Threads hand a turn on, take whatever of several semaphores
+ * is up, send and receive by any of several tubes, for ever or for a while, and make calls for one
+ * of them. Nobody sleeps for what is there, nothing is lost or comes twice, each message is whole,
+ * and in the end nobody stands in a list.
  *
  * usage: tubes [COUNT [FIRST]]
  */
@@ -44,6 +45,7 @@ exchange(uint32_t *word, uint32_t value)
 #include <user/segment.c>
 #include <user/sem.c>
 #include <user/tube.c>
+#include <user/call_queue.c>
 
 #define THREADS 5
 #define STACK_BYTES (32 * 1024)
@@ -52,11 +54,18 @@ exchange(uint32_t *word, uint32_t value)
 #define ROUNDS 6			/* of each thread */
 #define SENT 4				/* by each of two senders */
 #define LENGTH 64
+#define CALLS 3
+#define EACH_CALLS 6
 
 static struct {
 	_Alignas(4096) unsigned char memory[32768];
 	_Alignas(64) unsigned char stack[THREADS][STACK_BYTES];
-	uint64_t value, clock[THREADS];
+	_Alignas(4096) unsigned char queue[4096];
+	/* what is written back by lines is not shared by lines */
+	_Alignas(4096) struct {
+		_Alignas(HAL_CACHE_LINE) struct queued_call c;
+	} call[CALLS];
+	_Alignas(4096) uint64_t value, clock[THREADS];
 	struct context ctx;
 } shared;
 
@@ -70,6 +79,8 @@ static struct {
 	unsigned inside;
 	unsigned got[2];		/* messages of each sender */
 	bool had[2][SENT];
+	struct call_queue q;
+	unsigned made[CALLS];
 } run;
 
 /* --- what the library calls --- */
@@ -262,6 +273,64 @@ sends_or_receives(uintptr_t me)
 	KC(KC_THREAD_EXIT, 0);
 }
 
+static long
+makes(struct queued_call *c)
+{
+	long word = (long)c->word[0];
+
+	run.made[c->number]++;
+	c->word[1] = c->word[0] + c->number;
+	return word * 3;
+}
+
+static void
+submits(unsigned long number, unsigned long word)
+{
+	struct queued_call *c = &shared.call[number].c;
+
+	*c = (struct queued_call){.make = makes, .number = number, .word = {word}};
+	coro_check(call_submit(&run.q, c) == 0);
+}
+
+static void
+uses_calls(void)
+{
+	unsigned left[CALLS], out = CALLS;
+
+	for (unsigned i = 0; i < CALLS; i++) {
+		left[i] = EACH_CALLS;
+		submits(i, 100 + left[i]);
+	}
+	while (out > 0) {
+		struct queued_call *c = NULL;
+		int e = call_reply(&run.q, &c, coro_random(2) ? FOREVER : 0);
+		unsigned i;
+
+		coro_check(is_no_failure(e));
+		if (e != 0)
+			continue;
+		i = (unsigned)c->number;
+		coro_check(i < CALLS && c == &shared.call[i].c && run.made[i]-- == 1);
+		coro_check(c->word[1] == 100 + left[i] + i);
+		coro_check(c->result == (long)(100 + left[i]) * 3);
+		if (--left[i] > 0)
+			submits(i, 100 + left[i]);
+		else
+			out--;
+	}
+	coro_check(call_queue_end(&run.q) == 0);
+}
+
+static void
+uses_or_makes_calls(uintptr_t me)
+{
+	if (me == 0)
+		uses_calls();
+	else
+		coro_check(call_queue_serve(&run.q) == 0);
+	KC(KC_THREAD_EXIT, 0);
+}
+
 static void
 check_lists(void)
 {
@@ -269,6 +338,19 @@ check_lists(void)
 		coro_check(STATE(segment_head(&run.here)->waiter[i].word) == WAITER_FREE);
 	for (int i = 0; i < SEMS; i++)
 		coro_check((run.sem[i].at->listed[0] | run.sem[i].at->listed[1]) == 0);
+}
+
+/* Calls, and which they are, are stale until they were acquired. */
+static void
+begin_calls(void)
+{
+	coro_check(call_queue_begin(&run.q, CALLS, shared.queue, sizeof(shared.queue)) == 0);
+	run.q.words.looks = coro_random(2);
+	hal_shared_region(run.q.call, (CALLS + 1) * sizeof(run.q.call[0]));
+	hal_publish(run.q.call, (CALLS + 1) * sizeof(run.q.call[0]));
+	memset(shared.call, 0, sizeof(shared.call));
+	hal_shared_region(shared.call, sizeof(shared.call));
+	hal_publish(shared.call, sizeof(shared.call));
 }
 
 static void
@@ -297,13 +379,15 @@ program(uintptr_t arg)
 		struct tube *t = &run.tube[i];
 
 		coro_check(newtube(&run.here, t, NULL, run.length, 1 + i) == 0);
-		hal_shared_region(t->before + t->stride, t->places * t->stride);
-		hal_publish(t->before + t->stride, t->places * t->stride);
+		hal_shared_region(t->before + t->stride, t->ring.numbers * t->stride);
+		hal_publish(t->before + t->stride, t->ring.numbers * t->stride);
 	}
 	together(sends_or_receives);
 	check_lists();
 	for (int i = 0; i < TUBES; i++)
 		coro_check(freetube(&run.tube[i]) == 0);
+	begin_calls();
+	together(uses_or_makes_calls);
 	coro_finish(0);
 }
 

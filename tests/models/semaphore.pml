@@ -11,7 +11,7 @@
  *
  * proves: user/sem.c mark_again 66c54cad8bb9
  * proves: user/sem.c grant 53e01a9233b7
- * proves: user/sem.c look_again 09dfe0f659c6
+ * proves: user/sem.c look_again fc3c248d1d37
  * proves: user/sem.c wake_sleeper 883e2fe82846
  * proves: user/sem.c sem_up 57a7cd7a42bb
  * proves: user/sem.c sem_down e5be40eab97f

@@ -1,28 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages in a tube (user/tube.c), behind the semaphores, which are counters here: who has taken a hole's count takes a place of the stack of holes,
- * fills it, puts its number into the ring, and counts a message; a receiver the other way round. A number gets into an entry of the ring and out of
- * it by one compare-and-swap; head and tail are put right by who comes next. KILL: one thread ends at any moment.
+ * Messages in a tube (user/tube.c, user/number_ring.h), behind the semaphores, which are counters
+ * here: who has taken a hole's count takes a place of the stack of holes, fills it, puts its number
+ * into the ring, and counts a message; a receiver the other way round. A number gets into an entry
+ * of the ring and out of it by one compare-and-swap; head and tail are put right by who comes next.
+ * KILL: one thread ends at any moment.
  *
- * Shown: each message is received once, in the order in which the ring got them, and is whole; no place is two threads'; who has a count finds what
- * it counts. Who ends takes a place with it at most: the others go on. The rounds of entries and the changes of the stack are counted to a number
+ * SENDER_IS_ALONE, RECEIVER_IS_ALONE: the only one of its kind, who needs no swaps, as the user of
+ * a queue of calls.
+ *
+ * Shown: each message is received once, in the order in which the ring got them, and is whole; no
+ * place is two threads'; who has a count finds what it counts. Who ends takes a place with it at
+ * most: the others go on. The rounds of entries and the changes of the stack are counted to a number
  * that is not reached here.
  *
- * proves: user/tube.c hole_take 13b29663e4df
+ * proves: user/tube.c hole_take 1934199d3f3f
  * proves: user/tube.c hole_put fdb0ce4dc233
- * proves: user/tube.c message_put_once 41a926df2068
- * proves: user/tube.c message_put 2b2c3f58b5e9
- * proves: user/tube.c message_take_once 6cfa936038a8
- * proves: user/tube.c message_take b8f5bdae5a1f
+ * proves: user/number_ring.h ring_put_once edcc79f91ae9
+ * proves: user/number_ring.h ring_put f262d9c51aa9
+ * proves: user/number_ring.h ring_take_once 7d5eac5583e9
+ * proves: user/number_ring.h ring_take cd6e2897c2ae
+ * proves: user/number_ring.h ring_put_alone ab930af8913f
+ * proves: user/number_ring.h ring_take_alone ba288fa6da77
  * proves: user/tube.c fill_slowly a84c4ab5e6cd
- * proves: user/tube.c tube_put 992d10949553
- * proves: user/tube.c take_slowly e077bfdf7fa4
- * proves: user/tube.c tube_take 2714baa56b52
+ * proves: user/tube.c tube_put c120260d646a
+ * proves: user/tube.c take_slowly 1ddd019e29df
+ * proves: user/tube.c tube_take 331fbe78b6c1
  *
  * run: -DSENDERS=2 -DRECEIVERS=1 -DEACH=2 -DPLACES=2 -DRING=2
  * run: -DSENDERS=1 -DRECEIVERS=2 -DEACH=3 -DPLACES=2 -DRING=2
  * run: -DSENDERS=2 -DRECEIVERS=2 -DEACH=1 -DPLACES=2 -DRING=2
  * run: -DSENDERS=2 -DRECEIVERS=1 -DEACH=1 -DPLACES=3 -DRING=4 -DKILL
+ * run: -DSENDERS=1 -DRECEIVERS=2 -DEACH=3 -DPLACES=2 -DRING=2 -DSENDER_IS_ALONE
+ * run: -DSENDERS=2 -DRECEIVERS=1 -DEACH=2 -DPLACES=2 -DRING=2 -DRECEIVER_IS_ALONE
+ * mutation: -DSENDERS=2 -DRECEIVERS=1 -DEACH=1 -DPLACES=2 -DRING=2 -DSENDER_IS_ALONE
+ * mutation: -DSENDERS=1 -DRECEIVERS=2 -DEACH=2 -DPLACES=2 -DRING=2 -DRECEIVER_IS_ALONE
  * mutation: -DSENDERS=2 -DRECEIVERS=1 -DEACH=2 -DPLACES=3 -DRING=4 -DSTACK_DOES_NOT_COUNT
  * mutation: -DSENDERS=2 -DRECEIVERS=2 -DEACH=2 -DPLACES=2 -DRING=2 -DRING_DOES_NOT_COUNT
  * mutation: -DSENDERS=2 -DRECEIVERS=1 -DEACH=2 -DPLACES=2 -DRING=2 -DCOUNTED_BEFORE_PUT
@@ -111,6 +123,25 @@ inline message_put() {
 	od
 }
 
+/* Nobody else puts, and there is room. */
+inline message_put_alone() {
+	at = tail;
+	atomic {
+		assert(ring_round[at % RING] == ROUND(at) && ring_number[at % RING] == NONE);
+		ring_number[at % RING] = w
+	}
+	tail = at + 1
+}
+
+/* Nobody else takes, and there is one. */
+inline message_take_alone() {
+	at = head;
+	atomic { c = ring_round[at % RING]; w = ring_number[at % RING] };
+	assert(w != NONE && c == ROUND(at));
+	atomic { ring_number[at % RING] = NONE; ring_round[at % RING] = NEXT_ROUND(at) }
+	head = at + 1
+}
+
 inline message_take() {
 	do
 	:: at = head;
@@ -148,7 +179,11 @@ end:			count_down(holes);
 			messages++;
 #endif
 			inside[w] = 0;
+#ifdef SENDER_IS_ALONE
+			message_put_alone();
+#else
 			message_put();
+#endif
 #ifndef COUNTED_BEFORE_PUT
 			messages++
 #endif
@@ -167,7 +202,11 @@ proctype receiver(byte me) {
 		do
 		:: true ->
 end:			count_down(messages);
+#ifdef RECEIVER_IS_ALONE
+			message_take_alone();
+#else
 			message_take();
+#endif
 #ifdef HOLE_BEFORE_COPIED
 			hole_put();
 			holes++;

@@ -10,6 +10,7 @@
 #ifndef ATOLL_TUBE_H
 #define ATOLL_TUBE_H
 
+#include <atoll/number_ring.h>
 #include <atoll/sem.h>
 
 #define TUBE_MESSAGES_MAX 32000
@@ -21,13 +22,12 @@ struct tube {
 	uint32_t has_spare;		/* it may keep one */
 	struct sem messages, holes;
 	struct tube_state *at;		/* NULL: there is none */
-	uint32_t *ring, *next;
+	struct number_ring ring;	/* the numbers are those of places */
+	uint32_t *next;
 	unsigned char *before;		/* where place 0 would lie */
 	size_t stride;			/* of places */
-	uint32_t places;
 	uint32_t bytes;			/* of a message */
 	size_t groups;			/* of longs that make a message; 0: bytes do */
-	uint32_t mask;			/* of a number of the ring: its index */
 };
 
 /*

@@ -12,6 +12,7 @@
 #ifndef ATOLL_UTHREAD_H
 #define ATOLL_UTHREAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,22 @@ int uthread_key_create(void (*destroy)(void *value));
 void uthread_key_delete(int key);
 void uthread_key_set(int key, void *value);
 void *uthread_key_get(int key);
+
+/*
+ * For what lets user threads wait for something from outside of their set: look(arg, waits) is
+ * called, by any of them, when they take turns, and with `waits` when none can run: then it sleeps
+ * until there is something, or for as long as it likes. It wakes those whose wait is over. One for
+ * a set; NULL: none.
+ */
+void uthreads_source(void (*look)(void *arg, bool waits), void *arg);
+
+/* From here on no other thread of the set runs, but for waits. */
+void uthreads_hold(void);
+void uthreads_release(void);
+
+/* In between: wait until somebody, also in between or a source, wakes the calling one. */
+void uthread_block(void);
+void uthread_wake(struct uthread *t);
 
 /* Turns that an alarm has ended, of the calling thread's set. */
 uint32_t uthreads_stopped(void);
