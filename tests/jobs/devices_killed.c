@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +22,7 @@
 #include <servers/device/client.h>
 #include <servers/proc/client.h>
 #include "expect.h"
-#include "frames.h"
+#include "rest.h"
 
 #define BIT 9
 #define BIT_LEADER 10
@@ -31,7 +30,7 @@
 #define KILLS 60
 #define WORKERS 3
 #define LONGEST_NS 4000000
-#define PATIENCE 20000
+#define QUIET 40	/* lives of each server, while nobody else does anything */
 #define WRONG 99	/* the status of who was answered wrongly */
 
 static uint64_t state;
@@ -273,17 +272,14 @@ begin_anew(void)
 	}
 }
 
+/* Without workers the pieces of each life come and go in the same order, so that none is lost. */
 static void
-await_rest(long pages, unsigned procs)
+end_quietly(uint64_t before[COUNTS])
 {
-	struct sysinfo s = {0};
-
-	for (int i = 0; i < PATIENCE && (frames() < pages || s.procs != procs); i++) {
-		kthread_yield();
-		sysinfo(&s);
-	}
-	expect(frames() < pages ? frames() : pages, pages, "pages that are free again");
-	expect(s.procs, procs, "processes");
+	rest_count(before);
+	for (int i = 0; i < QUIET; i++)
+		begin_anew();
+	rest_await(before, 0);
 }
 
 int
@@ -291,22 +287,30 @@ main(int argc, char **argv)
 {
 	unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
 	int kills = argc > 2 ? atoi(argv[2]) : KILLS;
-	struct sysinfo s = {0};
-	long pages;
+	uint64_t before[COUNTS] = {0};
+	bool is_alone = atoll_startup()->ranks == 1;
 
 	ends_servers = argc > 3 && strcmp(argv[3], "servers") == 0;
 	state = seed * 1000 + atoll_startup()->rank;
 	signal(SIGTERM, end_soon);
 	expect(process_open(&leader, 0, BIT_LEADER), 0, "open a channel");
+	if (is_alone) {
+		let_work(0);	/* this process has channels of its own from now on */
+		begin_anew();
+		rest_count(before);
+		before[FRAMES] = 0;
+	}
 	let_work(WARM);
-	if (atoll_startup()->ranks == 1)
+	if (is_alone) {
 		begin_anew();
-	sysinfo(&s);
-	pages = frames();
+		rest_await(before, SCATTER);
+		rest_count(before);
+	}
 	let_work(kills);
-	if (atoll_startup()->ranks == 1) {
+	if (is_alone) {
 		begin_anew();
-		await_rest(pages, s.procs);
+		rest_await(before, SCATTER);
+		end_quietly(before);
 	}
 	printf("%s rank %u: devices and seed %lu\n", failures ? "FAIL" : "ok",
 		atoll_startup()->rank, seed);

@@ -12,26 +12,26 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <atoll/kcalls.h>
 #include <servers/proc/client.h>
 #include "expect.h"
+#include "rest.h"
 
 #define BIT 9
 #define KILLS 20
 #define WARM 4		/* the first, without which servers have less memory than later */
 #define WORKERS 3			/* of each cluster */
 #define LONGEST_NS 6000000
-#define PATIENCE 20000
-#define SLACK 4		/* pages: the process servers keep what they have needed at most */
+#define QUIET 40		/* lives of each server, while nobody else does anything */
 #define QUICK "quick"
 #define BLOCK 5000
 #define PAGE 4096
@@ -277,17 +277,6 @@ let_work(int kills)
 	}
 }
 
-static unsigned long
-now(unsigned *procs)
-{
-	struct sysinfo s;
-
-	while (sysinfo(&s) != 0)
-		continue;
-	*procs = s.procs;
-	return s.freeram;
-}
-
 /*
  * All servers begin anew, and have done the same since when this returns: so what there is now can
  * be compared.
@@ -311,24 +300,23 @@ begin_anew(void)
 	}
 }
 
+/* Without workers the pieces of each life come and go in the same order, so that none is lost. */
 static void
-await(unsigned long memory, unsigned count)
+end_quietly(uint64_t before[COUNTS])
 {
-	unsigned procs = 0;
-
-	for (int i = 0; i < PATIENCE && (now(&procs) + SLACK < memory || procs > count); i++)
-		kthread_yield();
-	if (now(&procs) + SLACK < memory)
-		expect((long)(memory - now(&procs)), 0, "pages that are not free again");
-	expect(procs, count, "processes");
+	rest_count(before);
+	for (int i = 0; i < QUIET; i++)
+		begin_anew();
+	rest_await(before, 0);
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1, memory = 0;
+	unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
 	int kills = argc > 2 ? atoi(argv[2]) : KILLS;
-	unsigned procs = 0;
+	uint64_t before[COUNTS] = {0};
+	bool is_alone = atoll_startup()->ranks == 1;
 
 	if (argc > 1 && strcmp(argv[1], QUICK) == 0)
 		return 0;
@@ -337,17 +325,22 @@ main(int argc, char **argv)
 	signal(SIGTERM, end_soon);
 	signal(SIGPIPE, SIG_IGN);
 	expect(process_open(&leader, 0, BIT), 0, "open a channel");
-	now(&procs);
-	let_work(WARM);
-	if (atoll_startup()->ranks == 1) {
+	if (is_alone) {
 		begin_anew();
-		await(0, procs);
-		memory = now(&(unsigned){0});
+		rest_count(before);
+		before[FRAMES] = 0;
+	}
+	let_work(WARM);
+	if (is_alone) {
+		begin_anew();
+		rest_await(before, SCATTER);
+		rest_count(before);
 	}
 	let_work(kills);
-	if (atoll_startup()->ranks == 1) {
+	if (is_alone) {
 		begin_anew();
-		await(memory, procs);
+		rest_await(before, SCATTER);
+		end_quietly(before);
 	}
 	printf("%s rank %u: servers killed with seed %lu\n", failures ? "FAIL" : "ok",
 		rank, seed);
