@@ -16,7 +16,13 @@ BUSY = {"kernel": 900, "entries": 5, "interrupts": 3}
 
 def counted(own=(), **window):
     return {"rows": {**NOTHING, **dict(own)}, "series": [],
-            "windows": [{"label": rolesbench.LABEL, "user": 100, **QUIET, **window}]}
+            "windows": [{"label": rolesbench.LABEL, "user": 100, "others": [], **QUIET, **window}]}
+
+
+def called(entries):
+    result = counted()
+    result["windows"][0]["others"] = [{"hart": 0, "entries": 0}, {"hart": 4, "entries": entries}]
+    return result
 
 
 def run(expect):
@@ -39,6 +45,12 @@ def test_what_should_be_holds(expect, own, plugin):
 def test_what_should_not_be_is_found(expect, own, plugin):
     with pytest.raises(Failure, match="ftq, a case: "):
         rolesbench.prove(run(expect), counted(own, **plugin))
+
+
+def test_a_core_is_left_alone_by_others_only_if_they_called():
+    rolesbench.prove(run("called"), called(3))
+    with pytest.raises(Failure, match="no other core called"):
+        rolesbench.prove(run("called"), called(0))
 
 
 @pytest.mark.parametrize("windows", [[], [{"label": 16, "user": 0, **QUIET}], 2 * [{"label": 16, "user": 9, **QUIET}]])
