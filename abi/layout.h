@@ -19,6 +19,7 @@ struct cluster_info {
 	uint32_t large_page_bytes;
 	uint32_t mailbox_ports;
 	uint32_t portal_ports;
+	uint32_t first_core;		/* the machine's number of its core 0 (/dev/cores) */
 };
 
 /* cluster_state: what is known of the life of a cluster */

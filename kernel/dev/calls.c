@@ -31,6 +31,7 @@ kc_cluster_info(struct thread *caller, void *info)
 		.large_page_bytes = HAL_LARGE_BYTES,
 		.mailbox_ports = c->record->mailbox_ports,
 		.portal_ports = c->record->portal_ports,
+		.first_core = c->record->cluster[c->id].first_core,
 	};
 
 	__builtin_memcpy(info, &out, sizeof(out));

@@ -6,6 +6,7 @@
 #include <kernel/call/kcall_core.h>
 #include <kernel/mem/calls.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/move.h>
 #include <kernel/thread/thread.h>
 
 #define THREADS_PER_STEP 96		/* of the table, that are looked at for their process */
@@ -47,35 +48,63 @@ kc_proc_start(struct thread *caller, int proc, const void *ctx, int core)
 	return e < 0 ? e : 0;
 }
 
-/*
- * a[0]: process; a[1]: priority; a[2]: place in the thread table from which on its threads are
- * looked for. Again: -E_AGAIN.
- */
-static long
-priority_serve(struct kcall_args *args)
-{
-	struct thread *caller = args->caller;
-	const struct cluster *c = caller->cluster;
-	int priority = (int)args->a[1];
-	struct process *p;
-	int e = proc_find(caller, (int)args->a[0], RIGHT_WRITE, &p);
+/* What the steps of proc_priority and proc_cores are about. */
+enum { ARG_PROC, ARG_PRIORITY, ARG_FIRST = ARG_PRIORITY, ARG_COUNT, ARG_PLACE, ARG_IS_CORES };
 
-	if (e != 0)
-		return e;
-	if (priority < 0 || priority >= PRIORITIES)
+static int
+priority_give(struct process *p, const struct process *own, unsigned long priority)
+{
+	if (priority >= PRIORITIES)
 		return -E_INVAL;
-	if ((uint32_t)priority > caller->proc->priority)
+	if (priority > own->priority)
 		return -E_ACCES;
 	p->priority = (uint32_t)priority;
-	for (unsigned n = 0; n < THREADS_PER_STEP && args->a[2] < c->threads_used; n++) {
-		struct thread *t = thread_at(c, (uint32_t)args->a[2]++);
+	return 0;
+}
 
-		if (t == NULL || t->state == THREAD_FREE || t->proc != p)
+static int
+cores_give(struct process *p, const struct process *own, unsigned long first, unsigned long count)
+{
+	if ((long)first < 0 || (long)count <= 0)
+		return -E_INVAL;
+	if (first < own->core_first || first - own->core_first + count > own->core_count)
+		return -E_ACCES;
+	p->core_first = (uint32_t)first;
+	p->core_count = (uint32_t)count;
+	return 0;
+}
+
+/*
+ * What a process may have, and then a few of its threads, from a place of the table on: they have
+ * no more, and are where it may be. Again: -E_AGAIN.
+ */
+static long
+limit_serve(struct kcall_args *args)
+{
+	const struct cluster *c = args->caller->cluster;
+	const struct process *own = args->caller->proc;
+	struct process *p;
+	int e = proc_find(args->caller, (int)args->a[ARG_PROC], RIGHT_WRITE, &p);
+
+	if (e == 0)
+		e = args->a[ARG_IS_CORES] != 0 ?
+			cores_give(p, own, args->a[ARG_FIRST], args->a[ARG_COUNT]) :
+			priority_give(p, own, args->a[ARG_PRIORITY]);
+	if (e != 0 || p->live == 0)
+		return e;
+	for (unsigned n = 0; n < THREADS_PER_STEP; n++) {
+		struct thread *t;
+
+		if (args->a[ARG_PLACE] >= c->threads_used)
+			return 0;
+		t = thread_at(c, (uint32_t)args->a[ARG_PLACE]++);
+		if (t == NULL || t->proc != p || !thread_lives(t))
 			continue;
 		if (hal_load32(&t->priority) > p->priority)
 			hal_store32(&t->priority, p->priority);
+		thread_confine(t, p->core_first, p->core_count);
 	}
-	return args->a[2] < c->threads_used ? -E_AGAIN : 0;
+	return -E_AGAIN;
 }
 
 /*
@@ -88,34 +117,25 @@ priority_serve(struct kcall_args *args)
 long
 kc_proc_priority(struct thread *caller, int proc, int priority)
 {
-	return mem_steps(caller, priority_serve,
+	return mem_steps(caller, limit_serve,
 		(unsigned long[MEM_ARGS]){(unsigned long)(long)proc,
 		(unsigned long)(long)priority});
 }
 
 /*
- * kc_proc_cores: the `count` cores from `first` on are those on which threads of a process are
- * placed from now on, and of the processes that it makes from now on. RIGHT_WRITE. Runs: home.
- * Returns 0; -E_BADF; -E_SRCH: it has ended; -E_INVAL: no core; -E_ACCES: no right, or some are not
- * the caller's process's.
+ * kc_proc_cores: the `count` cores from `first` on are those on which threads of a process run from
+ * now on, and of the processes that it makes from now on. Threads that are elsewhere go to that of
+ * these with the fewest, as with thread_cores; where none of these runs threads, they stay where
+ * they are. RIGHT_WRITE. Runs: calling core, with a message to home for each few threads. Returns
+ * 0; -E_BADF; -E_SRCH: it has ended; -E_INVAL: no core; -E_ACCES: no right, or some are not the
+ * caller's process's.
  */
 long
 kc_proc_cores(struct thread *caller, int proc, int first, int count)
 {
-	const struct process *own = caller->proc;
-	struct process *p;
-	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
-
-	if (e != 0)
-		return e;
-	if (first < 0 || count <= 0)
-		return -E_INVAL;
-	if ((uint32_t)first < own->core_first ||
-		(uint32_t)first - own->core_first + (uint32_t)count > own->core_count)
-		return -E_ACCES;
-	p->core_first = (uint32_t)first;
-	p->core_count = (uint32_t)count;
-	return 0;
+	return mem_steps(caller, limit_serve,
+		(unsigned long[MEM_ARGS]){(unsigned long)(long)proc,
+		(unsigned long)(long)first, (unsigned long)(long)count, 0, 1});
 }
 
 /*

@@ -165,14 +165,11 @@ kc_thread_yield(struct thread *caller)
 long
 kc_thread_priority(struct thread *caller, int thread, int priority)
 {
-	struct object *o = handle_get(&caller->proc->handles, thread, OBJECT_THREAD, RIGHT_SIGNAL);
 	struct thread *t;
+	int e = thread_named(caller, thread, RIGHT_SIGNAL, &t);
 
-	if (o == NULL)
-		return handle_error(&caller->proc->handles, thread, OBJECT_THREAD);
-	t = list_entry(o, struct thread, object);
-	if (t->state != THREAD_READY && t->state != THREAD_WAITING)
-		return -E_SRCH;
+	if (e != 0)
+		return e;
 	if (priority < 0 || priority >= PRIORITIES)
 		return -E_INVAL;
 	if ((uint32_t)priority > t->proc->priority)

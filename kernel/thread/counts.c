@@ -110,18 +110,15 @@ counts_make(struct thread *t)
 long
 kc_thread_stats(struct thread *caller, int thread, void *counts)
 {
-	struct object *o = handle_get(&caller->proc->handles, thread, OBJECT_THREAD, RIGHT_READ);
 	struct thread_counts out;
 	struct run_counts *c;
 	struct thread *t;
 	uint32_t version;
 	uint64_t since;
+	int e = thread_named(caller, thread, RIGHT_READ, &t);
 
-	if (o == NULL)
-		return handle_error(&caller->proc->handles, thread, OBJECT_THREAD);
-	t = list_entry(o, struct thread, object);
-	if (t->state != THREAD_READY && t->state != THREAD_WAITING)
-		return -E_SRCH;
+	if (e != 0)
+		return e;
 	if (t->core->id >= t->cluster->cores)
 		return -E_NOSYS;
 	c = counts_make(t);

@@ -135,6 +135,23 @@ thread_send(struct thread *t, uint32_t to)
 		core_interrupt(t->core);
 }
 
+__attribute__((noinline)) int
+thread_confine(struct thread *t, uint32_t first, uint32_t count)
+{
+	struct core *to = core_among(t->proc, first, count);
+
+	if (t->core->id >= t->cluster->cores)
+		return -E_NOSYS;
+	if (to == NULL)
+		return -E_INVAL;
+	if (t->core->id - first < count && core_runs_users(t->core))
+		to = t->core;		/* its core may just have sent it on its way to another */
+	thread_send(t, to->id);
+	if (to == t->core)
+		role_crowd(t);		/* as it may have been, to make room */
+	return 0;
+}
+
 /*
  * kc_thread_cores: a thread of the own process (RIGHT_SIGNAL) runs on one of the cores `first` to
  * first + count - 1 from now on: if it is on another, it goes to that of these with the fewest
@@ -145,23 +162,12 @@ thread_send(struct thread *t, uint32_t to)
 long
 kc_thread_cores(struct thread *caller, int thread, int first, int count)
 {
-	struct object *o = handle_get(&caller->proc->handles, thread, OBJECT_THREAD, RIGHT_SIGNAL);
-	struct core *to;
 	struct thread *t;
+	int e = thread_named(caller, thread, RIGHT_SIGNAL, &t);
 
-	if (o == NULL)
-		return handle_error(&caller->proc->handles, thread, OBJECT_THREAD);
-	t = list_entry(o, struct thread, object);
-	if (t->state != THREAD_READY && t->state != THREAD_WAITING)
-		return -E_SRCH;
-	if (t->core->id >= t->cluster->cores)
-		return -E_NOSYS;
-	to = first < 0 || count <= 0 ? NULL : core_among(t->proc, (uint32_t)first, (uint32_t)count);
-	if (to == NULL)
-		return -E_INVAL;
-	if (t->core->id - (uint32_t)first < (uint32_t)count)
-		to = t->core;		/* its core may just have sent it on its way to another */
-	hal_store32(&t->is_pinned, (uint32_t)count < t->cluster->cores);
-	thread_send(t, to->id);
-	return 0;
+	if (e == 0)
+		e = thread_confine(t, (uint32_t)first, (uint32_t)count);
+	if (e == 0)
+		hal_store32(&t->is_pinned, (uint32_t)count < t->cluster->cores);
+	return e;
 }

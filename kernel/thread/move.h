@@ -18,6 +18,13 @@
 void thread_send(struct thread *t, uint32_t to);
 
 /*
+ * Home: a thread that has not ended is to be on one of `count` cores from `first` on: if it is
+ * not, it goes to that of these with the fewest threads. 0; -E_NOSYS: a thread of the host's;
+ * -E_INVAL: none of these runs threads of its process.
+ */
+int thread_confine(struct thread *t, uint32_t first, uint32_t count);
+
+/*
  * Home: where a thread goes that has to leave its core. Of those that its process may use: an AC
  * that has none, for a program's thread, else the TC, else the AC with the fewest; only a TC, if it
  * comes from a core that is an AC now. If there is none of these, any TC, where its core runs no

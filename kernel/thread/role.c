@@ -171,8 +171,7 @@ role_begin(struct cluster *c, struct kcall_args *args)
 static bool
 is_placed(const struct thread *t, const struct core *core)
 {
-	return t != NULL && t->core == core &&
-		(t->state == THREAD_READY || t->state == THREAD_WAITING);
+	return t != NULL && t->core == core && thread_lives(t);
 }
 
 static long

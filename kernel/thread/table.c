@@ -250,6 +250,18 @@ core_among(struct process *p, uint32_t first, uint32_t count)
 	return best;
 }
 
+int
+thread_named(struct thread *caller, int handle, unsigned rights, struct thread **thread)
+{
+	struct handles *h = &caller->proc->handles;
+	struct object *o = handle_get_far(h, handle, HANDLE_KIND(OBJECT_THREAD, rights));
+
+	if (o == NULL)
+		return (int)handle_error(h, handle, OBJECT_THREAD);
+	*thread = list_entry(o, struct thread, object);
+	return thread_lives(*thread) ? 0 : -E_SRCH;
+}
+
 /* A record and the thread's handle. 0 and *thread, or an error. */
 static long
 named_record_take(struct process *p, struct cluster *c, struct thread **thread)

@@ -35,6 +35,19 @@ long thread_new(struct process *p, const struct context *ctx, int core);
  */
 long thread_make(struct process *p, struct core *at, struct thread **thread);
 
+/* It has begun and has not ended: a core has room for it. */
+static inline bool
+thread_lives(const struct thread *t)
+{
+	return t->state == THREAD_READY || t->state == THREAD_WAITING;
+}
+
+/*
+ * A thread of the own process that the handle with these rights names. 0 and *thread; -E_BADF;
+ * -E_ACCES; -E_SRCH: it has ended.
+ */
+int thread_named(struct thread *caller, int handle, unsigned rights, struct thread **thread);
+
 /* No handle names it any more: nobody can take its value. */
 void thread_unreferenced(struct thread *t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * /dev/cores: see cores.h. Source: seed 004 4 (core roles), 003 3.
+ * /dev/cores, and /proc/N/ctl: see cores.h. Source: seed 004 4 (core roles), 003 3.
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
@@ -8,10 +8,12 @@
 #include <base/parse.h>
 #include <base/str.h>
 #include <servers/file/cores.h>
+#include <servers/proc/client.h>
 
 #define PATH "dev/cores"
 #define MODE 0644
 #define LINE_MAX 120
+#define WORDS_MAX 4
 #define HEAD \
 	"core cluster role acts threads ticks faults messages shot-down changes\n"
 
@@ -111,19 +113,15 @@ role_of(struct text word)
 	return -1;
 }
 
-/* core N role ROLE. A line without a word says nothing. */
+/* core N role ROLE. */
 static int
-do_line(struct text line)
+give_role(void *of, const struct text *word, uint32_t words)
 {
-	struct text word[5] = {0};
-	uint32_t cluster, core, words = 0;
+	uint32_t cluster, core;
 	struct core_info info;
 	uint64_t number;
 
-	while (words < 5 && text_word(&line, &word[words]))
-		words++;
-	if (words == 0)
-		return 0;
+	(void)of;
 	if (words != 4 || !text_is(word[0], "core") || !text_number(word[1], &number) ||
 		!text_is(word[2], "role") || role_of(word[3]) < 0)
 		return -E_INVAL;
@@ -132,17 +130,92 @@ do_line(struct text line)
 	return core_ask(cluster, core, role_of(word[3]), &info);
 }
 
-long
-cores_write(const char *text, size_t len)
+/* A line without a word says nothing. */
+static int
+do_line(struct text line, int (*act)(void *of, const struct text *word, uint32_t words), void *of)
 {
-	struct text rest = {text, len}, line;
+	struct text word[WORDS_MAX + 1] = {0};
+	uint32_t words = 0;
+
+	while (words <= WORDS_MAX && text_word(&line, &word[words]))
+		words++;
+	return words > 0 ? act(of, word, words) : 0;
+}
+
+/* The bytes of the lines that were done; of the first, what it is, if that is an error. */
+static long
+do_lines(struct text text, int (*act)(void *of, const struct text *word, uint32_t words), void *of)
+{
+	struct text rest = text, line;
 	size_t done = 0;
 	int result = 0;
 
 	while (result == 0 && text_line(&rest, &line)) {
-		result = do_line(line);
+		result = do_line(line, act, of);
 		if (result == 0)
-			done = len - rest.len;
+			done = text.len - rest.len;
 	}
 	return done > 0 || result == 0 ? (long)done : result;
+}
+
+long
+cores_write(struct text text)
+{
+	return do_lines(text, give_role, NULL);
+}
+
+/* --- /proc/N/ctl --- */
+
+struct mover {
+	int32_t pid;
+	struct mail_sender who;
+};
+
+int32_t
+ctl_of(struct tree *t, uint32_t node)
+{
+	const struct node *n = node_of(t, node), *of = node_of(t, n->parent);
+	uint64_t pid;
+
+	return n->is_shown && n->kind == FILE_KIND_FILE && of->parent == t->proc &&
+		str_is_equal(n->name, "ctl") &&
+		text_number((struct text){of->name, str_len(of->name)}, &pid) ? (int32_t)pid : 0;
+}
+
+/* What process_move takes for a word. False: it is none. */
+static bool
+wish_of(struct text word, int32_t *wish)
+{
+	bool is_negative = word.len > 0 && word.at[0] == '-';
+	uint64_t number;
+
+	if (text_is(word, "any")) {
+		*wish = PROCESS_CORE_ANY;
+		return true;
+	}
+	if (is_negative)
+		word = (struct text){word.at + 1, word.len - 1};
+	if (!text_number(word, &number) || number > INT32_MAX)
+		return false;
+	*wish = number == 0 ? PROCESS_CORE_TC : is_negative ? PROCESS_CORE_AC : (int32_t)number;
+	return true;
+}
+
+/* core N, or core any. */
+static int
+move_process(void *of, const struct text *word, uint32_t words)
+{
+	const struct mover *m = of;
+	int32_t wish;
+
+	return words != 2 || !text_is(word[0], "core") || !wish_of(word[1], &wish) ? -E_INVAL :
+		proc_move(m->pid, wish, m->who);
+}
+
+long
+ctl_write(int32_t pid, struct mail_sender who, struct text text)
+{
+	struct mover m = {pid, who};
+
+	return do_lines(text, move_process, &m);
 }

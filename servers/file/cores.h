@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file /dev/cores: the cores of the machine, in the order of its description. Reading it tells
- * of each its number, cluster, role, what it acts as, the threads that are placed there, and what
- * it has counted; writing lines `core N role ROLE` gives cores other roles. No kernel calls: what
- * it says comes from whoever uses it.
+ * What is written to /proc/N/ctl, and the file /dev/cores: the cores of the machine, in the order
+ * of its description. Reading it tells of each its number, cluster, role, what it acts as, the
+ * threads that are placed there, and what it has counted; writing lines `core N role ROLE` gives
+ * cores other roles. No kernel calls: what it says comes from whoever uses it.
  */
 #ifndef SERVERS_FILE_CORES_H
 #define SERVERS_FILE_CORES_H
 
 #include <abi/layout.h>
+#include <base/parse.h>
 #include <servers/file/tree.h>
 
 /*
@@ -28,6 +29,18 @@ void cores_show(struct tree *t);
  * all where a later line fails; of the first line, what it is, as a negative error: -E_INVAL: not
  * understood, or what core_role says; -FILE_ENODEV: no such core, or its cluster is dead.
  */
-long cores_write(const char *text, size_t len);
+long cores_write(struct text text);
+
+/* A process goes to where `who` wants it to run. What process_move says; -E_HOSTDOWN. */
+int proc_move(int32_t pid, int32_t core, struct mail_sender who);
+
+/* Of which process a node is the file ctl; 0: it is none. */
+int32_t ctl_of(struct tree *t, uint32_t node);
+
+/*
+ * Do what `who` says in /proc/N/ctl of a process, as cores_write: lines `core N`, with N a core, 0
+ * or less than that (docs/man/execac.3), or `core any`.
+ */
+long ctl_write(int32_t pid, struct mail_sender who, struct text text);
 
 #endif

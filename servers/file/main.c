@@ -54,10 +54,10 @@ client_tell(uint32_t client)
 	service_tell(&service, client);
 }
 
-uint32_t
-client_cluster(uint32_t client)
+struct mail_sender
+client_from(uint32_t client)
 {
-	return (uint32_t)clients[client].from.cluster;
+	return clients[client].from;
 }
 
 void

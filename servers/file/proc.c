@@ -12,11 +12,12 @@
 
 #define MODE_DIRECTORY 0555
 #define MODE_FILE 0444
+#define MODE_CTL 0644
 #define TEXT_MAX 512
 #define KB 1024
 #define NAMES "/proc/names"
 
-enum shown { SHOWN_NOTHING, SHOWN_STAT, SHOWN_STATUS, SHOWN_COMM, SHOWN_CMDLINE };
+enum shown { SHOWN_NOTHING, SHOWN_STAT, SHOWN_STATUS, SHOWN_COMM, SHOWN_CMDLINE, SHOWN_CTL };
 enum machine_file { MACHINE_NONE, MACHINE_MEMINFO, MACHINE_STAT, MACHINE_UPTIME, MACHINE_LOADAVG };
 
 /* A name of a path. */
@@ -32,6 +33,7 @@ name_of_shown(enum shown s)
 	case SHOWN_STAT: return "stat";
 	case SHOWN_STATUS: return "status";
 	case SHOWN_COMM: return "comm";
+	case SHOWN_CTL: return "ctl";
 	default: return "cmdline";
 	}
 }
@@ -62,14 +64,14 @@ proc_begin(struct tree *t)
 
 /* A node at a path, which is made if there is none. Its number or a negative error. */
 static int
-show_node(struct tree *t, const char *path, enum file_kind kind)
+show_node(struct tree *t, const char *path, uint32_t mode)
 {
 	int n = tree_find(t, path);
 
 	if (n >= 0)
 		return n;
 	t->is_showing = true;
-	n = tree_make(t, path, kind, kind == FILE_KIND_FILE ? MODE_FILE : MODE_DIRECTORY);
+	n = tree_make(t, path, mode == MODE_DIRECTORY ? FILE_KIND_DIRECTORY : FILE_KIND_FILE, mode);
 	t->is_showing = false;
 	if (n < 0)
 		return n;
@@ -80,14 +82,14 @@ show_node(struct tree *t, const char *path, enum file_kind kind)
 
 /* A file with a text; one that is there already has it anew, unless somebody reads it. */
 static void
-show_file(struct tree *t, const char *path, const char *text, size_t len)
+show_file(struct tree *t, const char *path, uint32_t mode, struct text text)
 {
-	int n = show_node(t, path, FILE_KIND_FILE);
+	int n = show_node(t, path, mode);
 
 	if (n < 0 || node_of(t, (uint32_t)n)->opens > 0)
 		return;
 	node_resize(t, (uint32_t)n, 0);
-	node_write(t, (uint32_t)n, 0, text, len);
+	node_write(t, (uint32_t)n, 0, text.at, text.len);
 }
 
 /* Nobody can come to it any more. */
@@ -148,6 +150,9 @@ text_of_process(enum shown s, const struct proc_process *p, char *to)
 			"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nThreads:\t%u\nCluster:\t%u\n", p->name,
 			state, p->pid, p->parent, p->ranks, p->cluster);
 	case SHOWN_COMM: return fmt_print(to, TEXT_MAX, "%s\n", p->name);
+	case SHOWN_CTL:
+		return p->core == 0 ? fmt_print(to, TEXT_MAX, "core any\n") :
+			fmt_print(to, TEXT_MAX, "core %u\n", p->core - 1);
 	default:
 		return p->has_ended ? 0 : fmt_print(to, TEXT_MAX, "%s", p->name) + 1;
 	}
@@ -220,13 +225,14 @@ show_process(struct tree *t, const struct proc_process *p, const struct part *na
 	char path[48], text[TEXT_MAX];
 
 	fmt_print(path, sizeof(path), "/proc/%d", p->pid);
-	if (show_node(t, path, FILE_KIND_DIRECTORY) < 0 || name == NULL)
+	if (show_node(t, path, MODE_DIRECTORY) < 0 || name == NULL)
 		return;
-	for (enum shown s = SHOWN_STAT; s <= SHOWN_CMDLINE; s++) {
+	for (enum shown s = SHOWN_STAT; s <= SHOWN_CTL; s++) {
 		if (name->len > 0 && !part_is(name, name_of_shown(s)))
 			continue;
 		fmt_print(path, sizeof(path), "/proc/%d/%s", p->pid, name_of_shown(s));
-		show_file(t, path, text, (size_t)text_of_process(s, p, text));
+		show_file(t, path, s == SHOWN_CTL ? MODE_CTL : MODE_FILE,
+			(struct text){text, (size_t)text_of_process(s, p, text)});
 	}
 }
 
@@ -239,9 +245,9 @@ show_all(struct tree *t)
 
 	for (enum machine_file f = MACHINE_MEMINFO; f <= MACHINE_LOADAVG; f++) {
 		fmt_print(path, sizeof(path), "/proc/%s", name_of_machine_file(f));
-		show_node(t, path, FILE_KIND_FILE);
+		show_node(t, path, MODE_FILE);
 	}
-	show_node(t, NAMES, FILE_KIND_FILE);
+	show_node(t, NAMES, MODE_FILE);
 	while (proc_next(p.pid, &p))
 		show_process(t, &p, NULL);
 }
@@ -250,7 +256,7 @@ show_all(struct tree *t)
 static void
 show_names(struct tree *t)
 {
-	int node = show_node(t, NAMES, FILE_KIND_FILE);
+	int node = show_node(t, NAMES, MODE_FILE);
 	struct proc_name n;
 	char line[NAME_LENGTH_MAX + 32];
 	uint32_t at = 0;
@@ -288,7 +294,8 @@ show_in_proc(struct tree *t, const struct part *first, const struct part *second
 	for (enum machine_file f = MACHINE_MEMINFO; f <= MACHINE_LOADAVG; f++)
 		if (part_is(first, name_of_machine_file(f))) {
 			fmt_print(path, sizeof(path), "/proc/%s", name_of_machine_file(f));
-			show_file(t, path, text, (size_t)text_of_machine(f, text));
+			show_file(t, path, MODE_FILE,
+				(struct text){text, (size_t)text_of_machine(f, text)});
 		}
 }
 

@@ -7,6 +7,7 @@
 #include <abi/errors.h>
 #include <atoll/kcalls.h>
 #include <base/str.h>
+#include <servers/file/cores.h>
 #include <servers/file/proc.h>
 #include <servers/name/protocol.h>
 
@@ -134,7 +135,22 @@ next_of(uint32_t c, int32_t after, struct proc_process *p)
 	p->has_ended = r.has_ended != 0;
 	p->ranks = r.ranks;
 	p->since = r.since;
+	p->core = r.core;
 	return pid > 0;
+}
+
+int
+proc_move(int32_t pid, int32_t core, struct mail_sender who)
+{
+	uint32_t c = know_machine() ? (uint32_t)(pid - PROCESS_FIRST) % here.clusters : 0;
+	struct channel *ch = line != NULL ? line_to(c) : NULL;
+	int result;
+
+	if (ch == NULL)
+		return -E_HOSTDOWN;
+	result = process_move(ch, pid, core, (uint64_t)who.cluster << 32 | who.badge);
+	look_at_error(c, result);
+	return result;
 }
 
 bool

@@ -200,6 +200,20 @@ move_on(struct serving *s, struct description *d, uint64_t at, uint32_t count)
 		node_resize(s->t, d->object, d->offset);
 }
 
+/* What is written to some files is done, and is not in them. */
+static long
+write_node(struct serving *s, const struct description *d, uint64_t at)
+{
+	struct text text = {(const char *)s->data, s->r->arg};
+	int32_t pid;
+
+	if (d->object == s->t->cores)
+		return cores_write(text);
+	pid = ctl_of(s->t, d->object);
+	return pid > 0 ? ctl_write(pid, client_from(s->client), text) :
+		node_write(s->t, d->object, at, s->data, s->r->arg);
+}
+
 static int
 serve_bytes(struct serving *s, struct description *d)
 {
@@ -213,10 +227,8 @@ serve_bytes(struct serving *s, struct description *d)
 		return -E_INVAL;
 	if (is_read)
 		count = node_read(s->t, d->object, at, s->out, r->arg);
-	else if (d->object == s->t->cores)
-		count = cores_write((const char *)s->data, r->arg);
 	else
-		count = node_write(s->t, d->object, at, s->data, r->arg);
+		count = write_node(s, d, at);
 	if (count < 0)
 		return (int)count;
 	if (is_read)
@@ -318,7 +330,7 @@ serve_share(struct serving *s, const struct description *d)
 
 	if (d->is_host || description_kind(s->t, d) != FILE_KIND_FILE)
 		return -FILE_ENODEV;
-	result = node_share(s->t, d->object, client_cluster(s->client), s->r->offset);
+	result = node_share(s->t, d->object, client_from(s->client).cluster, s->r->offset);
 	if (result == 0)
 		s->reply->value = node_of(s->t, d->object)->memory.key;
 	return result;

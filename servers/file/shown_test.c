@@ -129,9 +129,9 @@ TEST(files_say_what_is_true_when_they_are_opened)
 
 /* What a line that is written there says: the bytes that it took, or an error. */
 static long
-told_cores(const char *text)
+told_file(const char *path, const char *text)
 {
-	struct file_reply r = ask_shown(FILE_OPEN, "/dev/cores", FILE_WRITABLE | FILE_EMPTY);
+	struct file_reply r = ask_shown(FILE_OPEN, path, FILE_WRITABLE | FILE_EMPTY);
 	struct file_reply w;
 
 	expect_eq(r.error, 0);
@@ -139,6 +139,42 @@ told_cores(const char *text)
 		.arg = (uint32_t)str_len(text), .offset = 0}, text, (uint32_t)str_len(text));
 	close_shown(r.handle);
 	return w.error != 0 ? w.error : (long)w.count;
+}
+
+static long
+told_cores(const char *text)
+{
+	return told_file("/dev/cores", text);
+}
+
+TEST(a_process_is_told_where_to_run)
+{
+	static const struct { const char *text; int32_t to; } wishes[] = {
+		{"core 3", 3}, {" core\t0x4\n", 4}, {"core 0", -2}, {"core -0", -2},
+		{"core -1", -1}, {"core -77\n", -1}, {"core any\n", 0}, {"core 1\ncore 2", 2}};
+	static const char *const wrong[] = {"core", "core x", "core -", "core --1", "core 1 2",
+		"cores 1", "core 4294967296", "core 1x", "1", "core any more", "role 1"};
+
+	begin();
+	expect_file("/proc/9/ctl", "core any\n");
+	process[1].core = 4;
+	expect_file("/proc/9/ctl", "core 3\n");
+	for (unsigned i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+		expect_eq(told_file("/proc/9/ctl", wishes[i].text), (long)str_len(wishes[i].text));
+		expect_eq(moved_to, wishes[i].to);
+		expect(moved_by.cluster == 0 && moved_by.badge == 101);
+	}
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		expect_eq(told_file("/proc/9/ctl", wrong[i]), -E_INVAL);
+	expect_eq(moved_to, 2);
+	expect_eq(told_file("/proc/9/ctl", "core 6"), -FILE_ENODEV);
+	expect_eq(told_file("/proc/9/ctl", "core 1\ncore x\n"), 7);
+	expect_eq(told_file("/proc/2/ctl", "core 1"), -E_SRCH);
+	expect_eq(told_file("/proc/9/comm", "core 4"), 6);
+	expect_eq(moved_to, 1);
+	expect_eq(told_file("/proc/9/ctl", ""), 0);
+	expect_eq(ask_shown(FILE_OPEN, "/proc/8/ctl", FILE_WRITABLE).error, -E_NOENT);
+	expect_sound();
 }
 
 #define CORES_HEAD \
@@ -289,6 +325,7 @@ int
 main(void)
 {
 	RUN(files_say_what_is_true_when_they_are_opened);
+	RUN(a_process_is_told_where_to_run);
 	RUN(cores_are_shown_and_get_roles);
 	RUN(what_is_not_there_is_not_shown);
 	RUN(a_reader_keeps_what_it_has_opened);

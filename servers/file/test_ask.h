@@ -174,11 +174,25 @@ memory_end(const struct shared_memory *m)
 	memory[memory_at(m->key)].of.key = 0;
 }
 
-/* Two of them each. */
-uint32_t
-client_cluster(uint32_t client)
+/* Of process 9, and who wants it to be there. */
+static int32_t moved_to = -100;
+static struct mail_sender moved_by;
+
+int
+proc_move(int32_t pid, int32_t core, struct mail_sender who)
 {
-	return client / 2;
+	if (pid != 9)
+		return -E_SRCH;
+	moved_to = core;
+	moved_by = who;
+	return core > 5 ? -FILE_ENODEV : 0;
+}
+
+/* Two of them each. */
+struct mail_sender
+client_from(uint32_t client)
+{
+	return (struct mail_sender){.cluster = client / 2, .badge = 100 + client};
 }
 
 static inline int

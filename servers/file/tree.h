@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <abi/layout.h>
 #include <servers/file/protocol.h>
 #include <servers/file/token.h>
 
@@ -275,14 +276,14 @@ void client_tell(uint32_t client);
 
 /*
  * Shared memory at its home: made, as long as its key is not known there, with so many pages at
- * least; read, written or (NULL) cleared; ended. 0 or a negative error. And the cluster of a
- * client. Given so, too.
+ * least; read, written or (NULL) cleared; ended. 0 or a negative error. And who a
+ * client is. Given so, too.
  */
 int memory_make(const struct shared_memory *m);
 int memory_read(const struct shared_memory *m, uint64_t offset, void *to, size_t len);
 int memory_write(const struct shared_memory *m, uint64_t offset, const void *from, size_t len);
 void memory_end(const struct shared_memory *m);
-uint32_t client_cluster(uint32_t client);
+struct mail_sender client_from(uint32_t client);
 
 /* An empty tree, of memory that is zero. */
 void tree_init(struct tree *t);

@@ -5,6 +5,7 @@
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <servers/proc/child.h>
+#include <servers/proc/cores.h>
 
 /* What a rank has where ranks have least: the MPI library fits itself to it. */
 static uint64_t
@@ -32,16 +33,13 @@ agent_hundredths(void)
 }
 
 long
-agent_limit_process(const struct agent *a, int proc)
+agent_limit_process(const struct agent *a, const struct member *m, int proc)
 {
-	const struct job_cluster *c = &a->plan.job.cluster[a->here.cluster];
 	long result = 0;
 
 	if (a->part.job != 0)
 		result = kproc_quota(proc, &a->plan.job.limit);
-	if (result >= 0 && c->cores > 0)
-		result = kproc_cores(proc, (int)c->first_core, (int)c->cores);
-	return result;
+	return result < 0 ? result : cores_set(a, proc, m->core);
 }
 
 /* A place among the processes that programs can name, and what is due to a job's process. */
@@ -53,7 +51,7 @@ admit_part(struct agent *a, struct part_order *o)
 	long result = member == NULL ? -E_NOSPC : kproc_badge(p->proc, member->badge);
 
 	if (result >= 0)
-		result = agent_limit_process(a, p->proc);
+		result = agent_limit_process(a, member, p->proc);
 	o->pid = member != NULL ? member->pid : 0;
 	if (member != NULL) {
 		member->since = agent_hundredths();

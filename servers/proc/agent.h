@@ -104,7 +104,7 @@ void agent_kill(struct agent *a, int status);
 uint32_t agent_hundredths(void);
 
 /* The cores, and no more than the limits, that the job's processes have here. 0 or -E_NAME. */
-long agent_limit_process(const struct agent *a, int proc);
+long agent_limit_process(const struct agent *a, const struct member *m, int proc);
 
 /*
  * Start the servers of the leader's cluster, each in a process of its own, on this core. 0; or

@@ -81,7 +81,8 @@ make_surroundings(struct birth *b)
 	b->startup.shared_bytes = page_up(b, SHARED_BYTES);
 	if (result >= 0)
 		result = kmem_alloc(b->proc, b->startup.shared_bytes,
-			PAGE_READ | PAGE_WRITE | PAGE_LAZY, &b->startup.shared);
+			PAGE_READ | PAGE_WRITE | (b->q->is_prepaged ? 0 : PAGE_LAZY),
+			&b->startup.shared);
 	info.control = b->control.addr;
 	info.program = b->control.addr + TABLES + info.inherit_bytes;
 	info.inherit = info.inherit_bytes > 0 ? b->control.addr + TABLES : 0;
@@ -127,13 +128,14 @@ child_admit(struct agent *a, struct member *m, int proc)
 	m->since = agent_hundredths();
 	if (result >= 0)
 		result = kproc_badge(proc, m->badge);
-	return result < 0 ? result : agent_limit_process(a, proc);
+	return result < 0 ? result : agent_limit_process(a, m, proc);
 }
 
 static long
 make_process(struct birth *b)
 {
-	struct copy c = {.stack_bytes = page_up(b, STACK_TOP), .lazy_bytes = lazy_stack(b)};
+	struct copy c = {.stack_bytes = page_up(b, STACK_TOP), .lazy_bytes = lazy_stack(b),
+		.is_prepaged = b->q->is_prepaged};
 	uint64_t sp = 0;
 	long result = child_admit(b->a, b->member, b->proc);
 

@@ -17,6 +17,7 @@ struct spawn {
 	int32_t parent;			/* its pid; 0: not known here */
 	/* the program, if it is not one of the boot archive; else NULL */
 	const struct brought *brought;
+	bool is_prepaged;		/* nothing of it comes when it is touched */
 };
 
 /*

@@ -109,7 +109,7 @@ send_program(struct channel *ch, uint32_t op, const struct process_spawn *what,
 	struct service_part more)
 {
 	struct process_request q = {.op = op, .flags = what->flags,
-		.inherit_bytes = what->inherit_bytes, .told = what->told,
+		.inherit_bytes = what->inherit_bytes, .told = what->told, .status = what->core,
 		.group = what->group, .most = what->most};
 	unsigned char *place = channel_place(ch);
 	struct writer w = {.at = place + sizeof(q)};
@@ -190,6 +190,16 @@ process_core(struct channel *ch, uint32_t core, int role, struct core_info *info
 }
 
 int
+process_move(struct channel *ch, int pid, int core, uint64_t who)
+{
+	const struct process_request q = {.op = PROCESS_MOVE, .pid = pid, .status = core,
+		.told = who};
+	struct process_reply r;
+
+	return process_ask(ch, &q, &r, NULL);
+}
+
+int
 process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *status)
 {
 	const struct process_request q = {.op = PROCESS_WAIT, .pid = pid, .flags = flags};
@@ -266,9 +276,10 @@ process_ready(void)
 }
 
 int
-process_fork(struct channel *ch, uint64_t told, uint32_t most, int *handle)
+process_fork(struct channel *ch, const struct process_spawn *what, int *handle)
 {
-	const struct process_request q = {.op = PROCESS_FORK, .told = told, .most = most};
+	const struct process_request q = {.op = PROCESS_FORK, .told = what->told,
+		.most = what->most, .status = what->core};
 	struct process_reply r;
 	int result = process_ask(ch, &q, &r, NULL);
 

@@ -42,7 +42,7 @@
 #define PROCESS_ECHILD 10
 
 enum process_op {
-	/* texts, flags -> pid */
+	/* texts, flags, status: where it is to run (PROCESS_CORE_*) -> pid */
 	PROCESS_SPAWN = 1,
 	/* pid or PROCESS_ANY, flags -> pid, status; waits until a child has ended */
 	PROCESS_WAIT = 2,
@@ -54,7 +54,10 @@ enum process_op {
 	/* pid: of a process of this cluster, or 0 -> the one with the next larger pid: struct
 	 * process_reply, its name behind it */
 	PROCESS_LIST = 4,
-	/* nothing -> pid, handle: a child that has nothing yet, and is made by who asks */
+	/*
+	 * status: where it is to run -> pid, handle: a child that has nothing yet, and is made by
+	 * who asks
+	 */
 	PROCESS_FORK = 5,
 	/*
 	 * pid, flags, struct process_entry -> pid: it is made, and runs. Of a part: struct
@@ -93,9 +96,22 @@ enum process_op {
 	 * struct core_info. A role the file server alone gives.
 	 */
 	PROCESS_CORE = 16,
+	/*
+	 * pid: of a process of this cluster, or 0: who asks; status: where it is to run; told: from
+	 * the file server, who wants that: cluster and, below, 32 bits of badge -> nothing
+	 */
+	PROCESS_MOVE = 17,
 };
 
 #define PROCESS_CORE_ROLE 1
+
+/*
+ * Where a process is to run: a core that is not 0, by the machine's number, or one of these. An AC
+ * that one process was given so no other gets so.
+ */
+#define PROCESS_CORE_ANY 0		/* where the kernel places it; with REPLACE: as before */
+#define PROCESS_CORE_AC (-1)		/* on the AC with the fewest threads */
+#define PROCESS_CORE_TC (-2)		/* on the TC with the fewest threads */
 
 /* Of memory that processes of the cluster share; all but MAP the file server alone asks. */
 enum process_memory_op {
@@ -135,6 +151,7 @@ enum process_group_op {
 #define PROCESS_CONTINUED 128		/* WAIT: also for those that go on after that */
 #define PROCESS_STAYS 1024		/* WAIT: what is told can be told once more */
 #define PROCESS_NOT_ENDED 2048		/* WAIT: not for those that have ended */
+#define PROCESS_PREPAGED 8192		/* SPAWN: all that it begins with is there from the start */
 #define PROCESS_QUEUED 4096		/* KILL: told: a value that comes with it */
 #define PROCESS_HAS_STOPPED 256		/* as a cause of that; the status is the signal */
 #define PROCESS_HAS_CONTINUED 257
@@ -196,7 +213,10 @@ struct process_reply {
 	 * no answer: PROCESS_TOLD and a signal, or 0: none; `pid` sent it, or is the child whose
 	 * `status` says how it ended
 	 */
-	uint32_t signal;
+	union {
+		uint32_t signal;
+		uint32_t core;		/* LIST: that it was given, and 1; 0: any */
+	};
 };
 
 #define PROCESS_MEMORY_BYTES 3584	/* that one request reads or writes */
@@ -243,6 +263,7 @@ struct process_spawn {
 	uint64_t told;			/* see struct process_request */
 	int32_t group;
 	uint32_t most;
+	int32_t core;			/* where it is to run */
 };
 
 /*
@@ -252,10 +273,10 @@ struct process_spawn {
 int process_open(struct channel *ch, int cluster, int bit);
 
 /*
- * Start a process. Its pid; -E_NOENT: no such program; -PROCESS_ENOEXEC: it is none; -E_2BIG: the
- * texts are too long; -E_AGAIN: there are too many processes; -E_NOMEM; -E_NOSYS: of several ranks
- * that are one process, one alone cannot be replaced; or what service_call says. With
- * PROCESS_REPLACE it returns only errors.
+ * Start a process. Its pid; -FILE_ENODEV, -E_BUSY: as process_move; -E_NOENT: no such program;
+ * -PROCESS_ENOEXEC: it is none; -E_2BIG: the texts are too long; -E_AGAIN: there are too many
+ * processes; -E_NOMEM; -E_NOSYS: of several ranks that are one process, one alone cannot be
+ * replaced; or what service_call says. With PROCESS_REPLACE it returns only errors.
  */
 int process_spawn(struct channel *ch, const struct process_spawn *what);
 
@@ -288,6 +309,15 @@ process_cluster_of(int32_t pid, uint32_t clusters)
  * its own end ends unless it has a handler; or what service_call says.
  */
 int process_kill(struct channel *ch, int pid, int sig, uint32_t flags);
+
+/*
+ * A process of that cluster, or with pid 0 this one, goes with all its threads to where it is to
+ * run, PROCESS_CORE_* or a core; `who` is 0, of others than the file server. 0; -E_SRCH: there is
+ * none; -E_PERM: it is of another job, or several ranks; -FILE_ENODEV: that core runs no programs,
+ * or is not its cluster's; -E_BUSY: another process was given that AC, or there is no such core
+ * that is free; or what service_call says.
+ */
+int process_move(struct channel *ch, int pid, int core, uint64_t who);
 
 /*
  * Send one with a value, to a process. As process_kill; -E_AGAIN: too many have not been told. Who
@@ -326,10 +356,11 @@ int process_ready(void);
  * A child of the own cluster that has nothing yet, in which this process maps what it is to have,
  * by *handle, to be closed when it is done. It is one of its children from now on, and can be
  * killed and waited for; it ends if this process ends before process_start. Its pid; -E_NOSYS:
- * this process is several ranks, or in another cluster; -E_AGAIN: there are too many; -E_NOMEM; or
- * what service_call says.
+ * this process is several ranks, or in another cluster; -E_AGAIN: there are too many; -E_NOMEM;
+ * -FILE_ENODEV, -E_BUSY: as process_move; or what service_call says. Of `what` it is told, most and
+ * core that count.
  */
-int process_fork(struct channel *ch, uint64_t told, uint32_t most, int *handle);
+int process_fork(struct channel *ch, const struct process_spawn *what, int *handle);
 
 /*
  * Its first thread begins; with PROCESS_AWAIT it has also said that it is ready, or has ended. 0;

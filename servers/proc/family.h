@@ -45,6 +45,7 @@ struct member {
 	uint8_t stopped;		/* the signal by which it has; 0: it has not */
 	bool has_told_stop;		/* its parent knows */
 	bool has_continued;		/* which its parent does not know */
+	uint16_t core;			/* of the cluster that it was given, and 1; 0: any */
 	uint32_t teller;		/* the client in whose channel, and 1; 0: none yet */
 	char name[PROCESS_NAME_MAX];
 };

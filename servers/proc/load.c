@@ -258,7 +258,7 @@ place_lazy_stack(struct copy *c, uint64_t page)
 
 	if (result >= 0)
 		result = kmem_alloc(c->proc, c->lazy_bytes + c->stack_bytes,
-			READ_WRITE | PAGE_LAZY, &addr);
+			READ_WRITE | (c->is_prepaged ? 0 : PAGE_LAZY), &addr);
 	if (result >= 0 && addr != guard + page)
 		result = -E_NOMEM;
 	c->stack = addr + c->lazy_bytes;

@@ -49,8 +49,9 @@ struct copy {
 	uint64_t base;			/* of the image in the process */
 	uint64_t stack;			/* lowest address of the stack that is there */
 	uint64_t stack_bytes;
-	/* below it, whole pages, that come when they are touched */
+	/* below it, whole pages, that come when they are touched, unless it is_prepaged */
 	uint64_t lazy_bytes;
+	bool is_prepaged;
 	/* while it is being filled */
 	unsigned char *stack_memory;	/* the loader's view of the stack */
 	/* the loader's view of the private segments, then the stack */

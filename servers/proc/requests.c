@@ -8,6 +8,7 @@
 #include <atoll/service.h>
 #include <atoll/startup.h>
 #include <base/str.h>
+#include <servers/proc/cores.h>
 #include <servers/proc/groups.h>
 #include <servers/proc/names.h>
 #include <servers/proc/names_local.h>
@@ -151,7 +152,8 @@ replace(struct asked *s, struct process_reply *r)
 {
 	const struct member *parent = NULL;
 	struct member *m = s->member;
-	int old, result;
+	int old, result, core;
+	uint16_t before;
 
 	if (m == NULL || m->is_starting || (m->is_part && agent->part.ranks > 1))
 		return -E_NOSYS;
@@ -159,9 +161,17 @@ replace(struct asked *s, struct process_reply *r)
 	if (m->parent.cluster == agent->here.cluster)
 		parent = family_by_badge(&agent->family, m->parent.badge);
 	s->spawn.parent = parent != NULL ? parent->pid : 0;
+	before = m->core;
+	core = s->q.status == PROCESS_CORE_ANY ? before :
+		cores_choose(agent, m, s->q.status);
+	if (core < 0)
+		return core;
+	m->core = (uint16_t)core;
 	result = child_start(agent, m, &s->spawn);
-	if (result != 0)
+	if (result != 0) {
+		m->core = before;
 		return result;
+	}
 	child_end_bound(agent, m);
 	signals_replace(m, s->q.told);
 	r->pid = m->pid;
@@ -182,6 +192,21 @@ serve_started(const struct asked *s, struct process_reply *r)
 	return 0;
 }
 
+/* A process more, for who asks, that is to run where that says. 0 and *made, or an error. */
+static int
+make_member(const struct asked *s, struct member **made)
+{
+	int core = cores_choose(agent, NULL, s->q.status);
+
+	if (core < 0)
+		return core;
+	*made = has_room(s, job_of(s)) ? family_add(&agent->family, s->from, job_of(s)) : NULL;
+	if (*made == NULL)
+		return -E_AGAIN;
+	(*made)->core = (uint16_t)core;
+	return 0;
+}
+
 static int
 serve_spawn(struct asked *s, struct process_reply *r)
 {
@@ -194,14 +219,15 @@ serve_spawn(struct asked *s, struct process_reply *r)
 	if (result != 0)
 		return result;
 	s->spawn.parent = s->member != NULL ? s->member->pid : 0;
+	s->spawn.is_prepaged = (s->q.flags & PROCESS_PREPAGED) != 0;
 	s->spawn.brought = s->q.flags & PROCESS_BROUGHT ? &brought[s->client] : NULL;
 	if (s->spawn.brought != NULL && s->spawn.brought->pages == 0)
 		return -E_INVAL;
 	if (s->q.flags & PROCESS_REPLACE)
 		return replace(s, r);
-	m = has_room(s, job_of(s)) ? family_add(&agent->family, s->from, job_of(s)) : NULL;
-	if (m == NULL)
-		return -E_AGAIN;
+	result = make_member(s, &m);
+	if (result != 0)
+		return result;
 	signals_catch(m, s->q.told, -1);
 	group_begin(m, s->q.group, s->q.flags & PROCESS_FRONT);
 	result = child_start(agent, m, &s->spawn);
@@ -245,9 +271,9 @@ serve_fork(const struct asked *s, struct process_reply *r)
 
 	if (parent == NULL || (parent->is_part && agent->part.ranks > 1))
 		return -E_NOSYS;
-	m = has_room(s, parent->job) ? family_add(&agent->family, s->from, parent->job) : NULL;
-	if (m == NULL)
-		return -E_AGAIN;
+	result = make_member(s, &m);
+	if (result != 0)
+		return result;
 	result = child_form(agent, m, parent->is_part ? agent->part.proc : parent->proc);
 	if (result < 0) {
 		m->state = MEMBER_FREE;
@@ -417,6 +443,30 @@ serve_kill(const struct asked *s, struct process_reply *r)
 	return sig == 0 ? 0 : signals_send(m, sig, is_default, &note);
 }
 
+static bool
+is_file_server(const struct asked *s)
+{
+	return s->from->cluster == 0 && s->from->badge == BADGE_SERVER;
+}
+
+/* Of the file server's the wish is somebody's else. */
+static int
+serve_move(const struct asked *s)
+{
+	struct member *m = s->q.pid == 0 ? s->member : family_by_pid(&agent->family, s->q.pid);
+	uint32_t job = job_of(s);
+
+	if (is_file_server(s)) {
+		const struct member *who = s->q.told >> 32 == agent->here.cluster ?
+			family_by_badge(&agent->family, (uint32_t)s->q.told) : NULL;
+
+		job = who != NULL ? who->job : agent->part.job;
+	}
+	if (m == NULL)
+		return -E_SRCH;
+	return m->job != job ? -E_PERM : cores_move(agent, m, s->q.status);
+}
+
 /* Several ranks are one process, of which none alone is told. */
 static int
 serve_catch(const struct asked *s)
@@ -444,6 +494,7 @@ serve_list(const struct asked *s, struct process_reply *r, char *name)
 		r->parent = (int32_t)m->part->job;
 	r->ranks = m->is_part ? agent->part.ranks : m->part != NULL ? m->part->ranks : 1;
 	r->since = m->since;
+	r->core = m->core > 0 ? agent->here.first_core + m->core : 0;
 	memcpy(name, m->name, sizeof(m->name));
 	return 0;
 }
@@ -515,6 +566,7 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 	case PROCESS_PART: return serve_part(s, r);
 	case PROCESS_CATCH: return serve_catch(s);
 	case PROCESS_STOPPED: return serve_stopped(s);
+	case PROCESS_MOVE: return serve_move(s);
 	case PROCESS_GROUP:
 		r->pid = group_ask(s->member, s->q.flags, s->q.pid, s->q.status);
 		return r->pid < 0 ? r->pid : 0;
@@ -564,12 +616,6 @@ process_of(const struct asked *s)
 	return m == NULL ? -1 : m->is_part ? agent->part.proc : m->proc;
 }
 
-static bool
-is_file_server(const struct asked *s)
-{
-	return s->from->cluster == 0 && s->from->badge == BADGE_SERVER;
-}
-
 /* Bytes behind the answer. */
 static uint32_t
 serve_memory(const struct asked *s, struct process_reply *r, void *out)
@@ -586,14 +632,11 @@ serve_memory(const struct asked *s, struct process_reply *r, void *out)
 static uint32_t
 serve_core(const struct asked *s, struct process_reply *r, void *out)
 {
+	bool is_role = (s->q.flags & PROCESS_CORE_ROLE) != 0;
 	struct core_info info;
-	int core = (int)s->q.args;
 
-	if ((s->q.flags & PROCESS_CORE_ROLE) != 0)
-		r->error = is_file_server(s) ?
-			(int)kcore_role(atoll_startup()->authority, core, s->q.status) : -E_ACCES;
-	if (r->error == 0)
-		r->error = (int)kcore_info(core, &info);
+	r->error = is_role && !is_file_server(s) ? -E_ACCES :
+		cores_ask((int)s->q.args, is_role ? s->q.status : -1, &info);
 	if (r->error != 0)
 		return 0;
 	memcpy(out, &info, sizeof(info));

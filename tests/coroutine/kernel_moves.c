@@ -2,7 +2,8 @@
  *
  * Threads that go to other cores, under the coroutine scheduler: threads of one process send
  * themselves and each other to any core, while they compute, wait for words and bits, run handlers
- * and ask for counts, and the process may be killed at any moment. Each thread runs on one core at
+ * and ask for counts; their maker takes cores away from all of them and gives them back, and the
+ * process may be killed at any moment. Each thread runs on one core at
  * a time, with what it had, no wake-up is lost, and in the end everything is back.
  *
  * usage: kernel_moves [COUNT [FIRST]]
@@ -36,6 +37,7 @@ static struct {
 static struct {
 	unsigned round;
 	bool killed;
+	unsigned limits;	/* odd: the process has not all cores */
 	long handle[ROUNDS][THREADS];	/* 0: it has not begun */
 	bool runs[ROUNDS][THREADS];
 	struct { unsigned begun, open; int core; } sent[ROUNDS][THREADS];	/* core -1: any */
@@ -43,7 +45,7 @@ static struct {
 	unsigned done[ROUNDS];
 } run;
 
-static unsigned long all_moves;
+static unsigned long all_moves, all_limits;
 
 #define child_check(condition) do { \
 	if (!run.killed) \
@@ -78,14 +80,17 @@ send_somewhere(unsigned round, unsigned i)
 {
 	int core = any_core();
 	unsigned number = ++run.sent[round][i].begun;
+	unsigned limits = run.limits;
 	bool alone = run.sent[round][i].open++ == 0;
 	long e = KC(KC_THREAD_CORES, run.handle[round][i], core, 1);
+	bool is_limited = limits % 2 != 0 || limits != run.limits;
 
 	run.sent[round][i].open--;
 	if (e == 0)
-		run.sent[round][i].core = alone && run.sent[round][i].begun == number ? core : -1;
+		run.sent[round][i].core = alone && run.sent[round][i].begun == number &&
+			!is_limited ? core : -1;
 	all_moves++;
-	return e;
+	return e == -E_INVAL && is_limited ? 0 : e;
 }
 
 /*
@@ -251,6 +256,27 @@ thread(uintptr_t me)
 		KC(KC_THREAD_EXIT, 0);
 }
 
+/* All threads of a process go to one core, and to another, and then it may use all again. */
+static void
+limit(unsigned round, long proc)
+{
+	long e = 0;
+
+	run.limits++;
+	for (unsigned i = coro_random(4); i > 0 && e == 0; i--) {
+		e = KC(KC_PROC_CORES, proc, any_core(), 1);
+		for (unsigned k = coro_random(20); k > 0; k--)
+			KC(KC_VOID_REMOTE);
+		all_limits++;
+	}
+	if (e == 0)
+		e = KC(KC_PROC_CORES, proc, 0, CORES);
+	coro_check(e == 0 || e == -E_SRCH);
+	for (unsigned i = 0; i < THREADS; i++)
+		run.sent[round][i].core = -1;
+	run.limits++;
+}
+
 static void
 round_of(unsigned round)
 {
@@ -263,6 +289,8 @@ round_of(unsigned round)
 	coro_user_context(&shared.ctx[round][0], thread, shared.stack[round][0] + STACK_BYTES,
 		round * THREADS);
 	coro_check(KC(KC_PROC_START, proc, &shared.ctx[round][0], ANY_CORE) == 0);
+	if (coro_random(2))
+		limit(round, proc);
 	if (kills) {
 		for (unsigned i = coro_random(60); i > 0; i--)
 			KC(KC_VOID_REMOTE);
@@ -324,5 +352,5 @@ main(int argc, char **argv)
 		.state_bytes = sizeof(run), .clusters = 1, .cores = CORES, .begin = begin,
 		.dump = dump};
 
-	return program_main(&test, argc, argv) != 0 || all_moves == 0;
+	return program_main(&test, argc, argv) != 0 || all_moves == 0 || all_limits == 0;
 }

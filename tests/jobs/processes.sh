@@ -20,6 +20,16 @@ kill -0 $other && grep Cluster /proc/$other/status
 kill -12 $other; wait $!; echo "status $?"
 kill -0 $other 2> /dev/null || echo "gone"
 pgrep mpijob || echo "none is left"
+# A process that computes is told where to run.
+(while :; do :; done) & one=$!
+cat /proc/$one/ctl; echo "core 2" > /proc/$one/ctl; cat /proc/$one/ctl
+(while :; do :; done) & other=$!
+(echo "core 2" > /proc/$other/ctl) 2> /dev/null || echo "core 2 is taken"
+echo "core 0" > /proc/$other/ctl; cat /proc/$other/ctl
+echo "core any" > /proc/$one/ctl; echo "core -1" > /proc/$other/ctl; cat /proc/$one/ctl
+(echo "core 4711" > /proc/$one/ctl) 2> /dev/null || echo "no such core"
+kill $one $other; wait
+(echo "core 1" > /proc/$one/ctl) 2> /dev/null || echo "no such process"
 # Cores and their roles, while as many processes compute as programs have cores, and more.
 cut -d ' ' -f 1-3 /dev/cores | head -n 5
 for i in 1 2 3 4; do (while :; do :; done) & all="$all $!"; done

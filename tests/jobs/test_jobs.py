@@ -132,6 +132,15 @@ def servers_end(port):
                 "--end-servers", "--map", "scatter")), 0, *(f"ok rank {r}: servers killed" for r in range(n)))
 
 
+def moves(port):
+    """Processes go to cores of one's choice."""
+    yield "processes_go_to_cores_of_ones_choice", lambda: ranks_say_ok(run(port, 1, "moves"), 1)
+    yield "no_part_of_several_ranks_goes_to_a_core", lambda: ranks_say_ok(run(port, 2, "moves", "ranks"), 2)
+    for seed, count in ((1, 1000), (2, 200)):
+        yield f"processes_that_compute_are_moved_{seed}", \
+            lambda s=seed, n=count: ranks_say_ok(run(port, 1, "moves", "many", str(s), str(n)), 1)
+
+
 def programs(port):
     greeting = ("--env", "GREETING=hello")
     for n in (1, 6, 14):
@@ -275,6 +284,7 @@ def scenarios(port):
     yield from programs(port)
     if port == "riscv64":
         yield from servers_end(port)
+        yield from moves(port)
         yield "a_rank_ends_by_the_bare_call", lambda: expect(run(port, 6, "ends", "mpi_group", "4"), 6,
                                                              "rank 4 ended with status 6 before MPI_Finalize\n")
         yield "semaphores_and_tubes_of_user_level_between_processes", lambda: ranks_say_ok(run(port, 1, "tubes"), 1)

@@ -22,7 +22,7 @@
 #define ROUNDS 30
 #define MOVERS 3
 
-enum role { NONE, MOVES_FOR_EVER };
+enum role { NONE, MOVES_FOR_EVER, SAYS_WHERE };
 
 static volatile uint32_t go_on;
 
@@ -427,6 +427,87 @@ TEST(a_thread_that_moves_is_counted_everywhere)
 	expect(c.run_ns >= first.run_ns);
 }
 
+/* --- all threads of a process --- */
+
+#define WHERE_PORT 3
+
+static unsigned long
+says_where(unsigned long i)
+{
+	static uint32_t message[MOVERS][MAILBOX_MSG_SIZE / sizeof(uint32_t)];
+	uint32_t want = kt_compute((uint32_t)i + 1, 100);
+	int out = (int)kmailbox_open(0, WHERE_PORT), core = -1;
+
+	for (;;) {
+		if (kt_compute((uint32_t)i + 1, 100) != want)
+			kproc_exit(1);
+		kthread_yield();	/* they may be on one AC */
+		if (own_core() == core)
+			continue;
+		core = own_core();
+		message[i][0] = (uint32_t)i;
+		message[i][1] = (uint32_t)core;
+		mailbox_send(out, message[i]);
+	}
+	return 0;
+}
+
+/* Never ends. */
+static int
+say_where(void)
+{
+	for (unsigned i = 1; i < MOVERS; i++)
+		kt_thread(says_where, i, ANY_CORE);
+	return (int)says_where(0);
+}
+
+/* Until each thread has last said that it is on one of so many cores. */
+static void
+await_places(int in, int first, int count)
+{
+	static uint32_t core_of[MOVERS];
+	static bool is_known;
+	uint32_t message[MAILBOX_MSG_SIZE / sizeof(uint32_t)];
+
+	for (unsigned i = 0; i < MOVERS && !is_known; i++)
+		core_of[i] = UINT32_MAX;
+	is_known = true;
+	for (unsigned i = 0; i < MOVERS;) {
+		if (core_of[i] - (uint32_t)first < (uint32_t)count) {
+			i++;
+			continue;
+		}
+		expect_eq(mailbox_receive(in, 0, message), 0);
+		core_of[message[0]] = message[1];
+		i = 0;
+	}
+}
+
+/*
+ * Threads that compute go where their process may be, all together, also those that were put on a
+ * core. The caller keeps the last core for itself if there is another.
+ *
+ * test: proc_cores
+ */
+TEST(a_process_goes_to_other_cores_with_all_its_threads)
+{
+	int in = (int)kmailbox_create(WHERE_PORT), n = cores_of_users();
+	long proc = kt_spawn(SAYS_WHERE, 0, core_of_users[0]);
+
+	if (n > 1)
+		n--;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++) {
+		expect_eq(kproc_cores((int)proc, core_of_users[i % n], 1), 0);
+		await_places(in, core_of_users[i % n], 1);
+	}
+	expect_eq(kproc_cores((int)proc, core_of_users[0], n), 0);
+	await_places(in, core_of_users[0], n);
+	expect_eq(kproc_kill((int)proc, 9), 0);
+	expect_eq(kt_wait(proc, NULL), 9);
+	expect_eq(kproc_cores((int)proc, core_of_users[0], 1), -E_BADF);
+	khandle_close(in);
+}
+
 /* --- who dies on the way --- */
 
 static unsigned long
@@ -482,6 +563,8 @@ server_main(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
+	if (atoll_startup()->job == SAYS_WHERE)
+		return say_where();
 	if (atoll_startup()->job != NONE)
 		return child((unsigned long)atoll_startup()->shared);
 	RUN(a_thread_goes_to_each_core_that_it_may_run_on);
@@ -493,6 +576,7 @@ server_main(int argc, char **argv)
 	RUN(what_a_thread_does_is_counted);
 	RUN(wrong_questions_about_threads_are_refused);
 	RUN(a_thread_that_moves_is_counted_everywhere);
+	RUN(a_process_goes_to_other_cores_with_all_its_threads);
 	RUN(nothing_is_lost_when_threads_end_on_the_way);
 	kt_end();
 }

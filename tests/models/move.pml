@@ -11,7 +11,8 @@
  *
  * proves: kernel/thread/move.c move_serve 446186aa484f
  * proves: kernel/thread/move.c thread_moves 3c1d946b39a2
- * proves: kernel/thread/move.c kc_thread_cores 6540070dde0d
+ * proves: kernel/thread/move.c kc_thread_cores b08f7c7bfac0
+ * proves: kernel/thread/move.c thread_confine 0abac8b10a6e
  * proves: kernel/thread/run.c enter_looking b6161bc5b182
  * proves: kernel/thread/run.c core_evict 26bd5b684750
  * proves: kernel/thread/run.c core_drop_current 225ca4cafea0

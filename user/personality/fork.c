@@ -13,6 +13,7 @@
 #include <context.h>
 #include <stddef.h>
 #include <abi/startup.h>
+#include <atoll/execac.h>
 #include <atoll/server.h>
 #include <atoll/startup.h>
 #include <base/str.h>
@@ -43,6 +44,7 @@ static struct birth {
 	uint64_t set_tid;
 	uint64_t mask;
 	int32_t rank;
+	bool is_prepaged;
 	struct inherit inherit;
 } birth;
 
@@ -53,6 +55,7 @@ struct making {
 	struct channel *server;
 	int pid;
 	int proc;			/* handle; -1: none yet */
+	uint64_t rfork;			/* RF* that hold for it */
 	/* its first stack, its data, its job_control, as mapped here; 0: nowhere */
 	uint64_t view;
 	uint64_t control_bytes;
@@ -172,6 +175,7 @@ fill_view(const struct making *m, const struct handler_event *c)
 	b->set_tid = (flags & CLONE_CHILD_SETTID) != 0 ? arg(c, 4) : 0;
 	b->mask = thread_record(c)->mask;
 	b->rank = thread_record(c)->rank;
+	b->is_prepaged = (m->rfork & RFPREPAGE) != 0;
 	fill_control(m);
 	return result;
 }
@@ -240,15 +244,24 @@ kept_signals(void)
 	return (told & ~SIGNALS_OF_FAULTS) | (personality_info.stops ? SIGNALS_OF_JOBS : 0);
 }
 
+static int32_t
+core_of(uint64_t rfork)
+{
+	return (rfork & RFCORE) != 0 ? PROCESS_CORE_AC : (rfork & RFCCORE) != 0 ?
+		PROCESS_CORE_TC : PROCESS_CORE_ANY;
+}
+
 /* What other threads map meanwhile the child has not. */
 static long
 make_child(struct making *m, const struct handler_event *c)
 {
+	const struct process_spawn what = {.told = kept_signals(), .most = limits_processes(c),
+		.core = core_of(m->rfork)};
 	long result = memory_hold();
 
 	if (result < 0)
 		return result;
-	result = process_fork(m->server, kept_signals(), limits_processes(c), &m->proc);
+	result = process_fork(m->server, &what, &m->proc);
 	if (result > 0) {
 		m->pid = (int)result;
 		((struct personality_info *)childs(m, &personality_info))->pid = m->pid;
@@ -332,9 +345,11 @@ fork_call(const struct handler_event *c)
 {
 	unsigned long known = CLONE_SIGNAL | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID |
 		CLONE_PARENT_SETTID;
-	struct making m = {.proc = -1};
+	struct making m = {.proc = -1, .rfork = thread_record(c)->rfork};
 	int line;
 	long result;
+
+	thread_record(c)->rfork = 0;
 
 	if (only_rank() == NULL)
 		say_why_not();
@@ -353,6 +368,66 @@ fork_call(const struct handler_event *c)
 	if ((arg(c, 0) & CLONE_PARENT_SETTID) != 0 && reach_write(arg(c, 2), sizeof(int32_t)) == 0)
 		*(int32_t *)arg(c, 2) = m.pid;
 	return m.pid;
+}
+
+/*
+ * What the program has mapped is there from now on, in memory that nobody else writes to. -E_NOMEM:
+ * not all of it.
+ */
+static int
+prepage(void)
+{
+	uint64_t page = personality_info.page_bytes, free = 1;
+	int result = memory_hold();
+	bool is_all = true;
+
+	if (result < 0)
+		return result;
+	for (uint32_t i = 0; i < kept.space.count; i++) {
+		struct space_area a = kept.space.area[i];
+
+		for (uint64_t at = a.first; at < a.end && !a.is_shared; at++)
+			is_all &= reach_write(at * page, 1) == 0;
+	}
+	memory_go_on();
+	/* what may only be read, or is only reserved, is no failure */
+	if (!is_all)
+		kstats(STATS_FRAMES_FREE, &free);
+	return free == 0 ? -E_NOMEM : 0;
+}
+
+/* To where it is to run. */
+static long
+go_to(int32_t core)
+{
+	int line;
+	struct channel *ch = process_line(&line);
+	long result = line;
+
+	if (ch == NULL)
+		return result;
+	result = process_move(ch, 0, core, 0);
+	process_line_back(line);
+	return result;
+}
+
+long
+rfork_call(const struct handler_event *c)
+{
+	uint64_t flags = (uint32_t)arg(c, 0);
+	struct thread_record *r = thread_record(c);
+	long result = 0;
+
+	if ((flags & ~(uint64_t)RFALL) != 0 || (flags & RFCORE && flags & RFCCORE))
+		return -E_INVAL;
+	if (r->borrowed != 0)
+		return -E_NOSYS;
+	r->rfork = (flags & RFPROC) != 0 ? flags : 0;
+	if ((flags & RFPROC) != 0)
+		return 0;
+	if ((flags & RFPREPAGE) != 0)
+		result = prepage();
+	return result == 0 && core_of(flags) != PROCESS_CORE_ANY ? go_to(core_of(flags)) : result;
 }
 
 /* --- the child --- */
@@ -387,6 +462,8 @@ fork_begin(const struct handler_event *c)
 		signals_want(c, kept_signals());
 	if ((kept.limits_changed & 1u << RLIMIT_CPU) != 0)
 		signal_time_limit(c);
+	if (birth.is_prepaged)
+		prepage();
 	for (;;)
 		kcontext_set(&birth.context);
 }

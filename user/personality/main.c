@@ -57,6 +57,8 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_sched_yield: return kthread_yield();
 	case SYS_gettid: return kthread_self();
 	case SYS_execve: return process_execve(c);
+	case SYS_execac: return process_execac(c);
+	case SYS_rfork: return rfork_call(c);
 	case SYS_wait4: return process_wait4(c);
 	case SYS_waitid: return process_waitid(c);
 	case SYS_umask:

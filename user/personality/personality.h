@@ -140,6 +140,8 @@ enum linux_call {
 	SYS_statx = 291,
 	/* not Linux's: what children inherit (inherit.h) */
 	SYS_inherit = PERSONALITY_INHERIT,
+	SYS_execac = PERSONALITY_EXECAC,
+	SYS_rfork = PERSONALITY_RFORK,
 	/* the first call of a child of fork, and of a thread made by clone */
 	SYS_fork_begin = 4094,
 	SYS_child_begin = 4095,
@@ -181,6 +183,7 @@ struct thread_record {
 	/* the thread is a child that has no program yet: what the parent needs to go on; 0: not */
 	uint64_t borrowed;
 	uint64_t robust;	/* its list of robust mutexes (robust.c); 0: none */
+	uint64_t rfork;		/* flags (RF*) for its next fork */
 };
 
 /* Where the kernel enters. */

@@ -273,16 +273,18 @@ process_path(const struct handler_event *c, const char *path, char *to, size_t r
 
 /* Ask for the program, which gets what is open; it answers when it has that. Pid or an error. */
 static long
-start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
+start_program(const struct handler_event *c, const struct process_spawn *asked, struct inherit *b,
+	uint32_t flags)
 {
-	struct process_spawn what = {.path = (const char *)arg(c, 0), .inherit = b,
-		.args = (char *const *)arg(c, 1), .envs = (char *const *)arg(c, 2),
-		.flags = flags, .most = limits_processes(c)};
+	struct process_spawn what = *asked;
 	char path[FILE_PATH_MAX];
 	struct channel *ch;
 	int line;
 	long pid;
 
+	what.inherit = b;
+	what.flags |= flags;
+	what.most = limits_processes(c);
 	what.path = process_path(c, what.path, path, sizeof(path));
 	pid = what.path == NULL ? -FILE_ENAMETOOLONG : inherit_offer(c, b, INHERIT_PROGRAM);
 	if (pid < 0)
@@ -302,7 +304,7 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 		what.flags |= PROCESS_AWAIT;
 	}
 	ch = process_line(&line);
-	pid = ch == NULL ? line : program_spawn(c, ch, &what);
+	pid = ch == NULL ? line : program_spawn(c, asked->path, ch, &what);
 	if (ch != NULL)
 		process_line_back(line);
 	if (pid < 0)
@@ -310,25 +312,42 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 	return pid;
 }
 
-long
-process_execve(const struct handler_event *c)
+static long
+execute(const struct handler_event *c, const struct process_spawn *what)
 {
 	struct thread_record *r = thread_record(c);
 	uint64_t own;
 	long pid;
 
 	if (r->borrowed != 0) {
-		pid = start_program(c, &((struct borrowed *)r->borrowed)->inherit, 0);
+		pid = start_program(c, what, &((struct borrowed *)r->borrowed)->inherit, 0);
 		if (pid > 0)
 			go_on(r, pid);
 		return pid;
 	}
 	pid = kmem_alloc(SELF, sizeof(struct inherit), PAGE_READ | PAGE_WRITE, &own);
 	if (pid >= 0) {
-		pid = start_program(c, (struct inherit *)own, PROCESS_REPLACE);
+		pid = start_program(c, what, (struct inherit *)own, PROCESS_REPLACE);
 		kpage_unmap(SELF, own, 1);
 	}
 	return pid;
+}
+
+long
+process_execve(const struct handler_event *c)
+{
+	return execute(c, &(struct process_spawn){.path = (const char *)arg(c, 0),
+		.args = (char *const *)arg(c, 1), .envs = (char *const *)arg(c, 2)});
+}
+
+long
+process_execac(const struct handler_event *c)
+{
+	int32_t core = (int32_t)arg(c, 0);
+
+	return execute(c, &(struct process_spawn){.path = (const char *)arg(c, 1),
+		.args = (char *const *)arg(c, 2), .envs = (char *const *)arg(c, 3),
+		.core = core < 0 ? PROCESS_CORE_AC : core, .flags = PROCESS_PREPAGED});
 }
 
 void

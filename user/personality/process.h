@@ -52,9 +52,13 @@ void process_line_back(int line);
 long fork_call(const struct handler_event *c);
 long fork_begin(const struct handler_event *c);
 
+/* rfork (atoll/execac.h): it is done; with RFPROC the thread's next fork does it. */
+long rfork_call(const struct handler_event *c);
+
 /* The calls; results as in personality.h. */
 long process_vfork(const struct handler_event *c);
 long process_execve(const struct handler_event *c);
+long process_execac(const struct handler_event *c);
 long process_wait4(const struct handler_event *c);
 long process_waitid(const struct handler_event *c);
 long process_kill_call(long pid, int sig, uint32_t flags);
@@ -72,8 +76,11 @@ void process_exit_borrowed(const struct handler_event *c, int status);
  */
 const char *process_path(const struct handler_event *c, const char *path, char *to, size_t room);
 
-/* As process_spawn, for an execve, also of programs that were written here, and of scripts. */
-long program_spawn(const struct handler_event *c, struct channel *ch,
+/*
+ * As process_spawn, for an execve, also of programs that were written here, and of scripts. `name`
+ * is the path as it was given.
+ */
+long program_spawn(const struct handler_event *c, const char *name, struct channel *ch,
 	const struct process_spawn *what);
 
 #endif

@@ -202,7 +202,8 @@ _Static_assert(sizeof(struct script) <= 4096, "a page");
 
 /* What is to be started in place of the file: its interpreter, which gets the file's path. */
 static long
-make_script(const struct handler_event *c, struct script *s, struct process_spawn *what)
+make_script(const struct handler_event *c, const char *name, struct script *s,
+	struct process_spawn *what)
 {
 	char *interpreter, *argument;
 	char *const *args = what->args;
@@ -217,7 +218,7 @@ make_script(const struct handler_event *c, struct script *s, struct process_spaw
 	s->arg[n++] = interpreter;
 	if (argument != NULL)
 		s->arg[n++] = argument;
-	s->arg[n++] = (char *)arg(c, 0);
+	s->arg[n++] = (char *)name;
 	for (uint32_t i = 1; args != NULL && args[0] != NULL && args[i] != NULL; i++) {
 		if (n == PROCESS_WORDS_MAX)
 			return -E_2BIG;
@@ -230,7 +231,8 @@ make_script(const struct handler_event *c, struct script *s, struct process_spaw
 }
 
 static __attribute__((noinline)) long
-spawn_script(const struct handler_event *c, struct channel *ch, const struct process_spawn *what)
+spawn_script(const struct handler_event *c, const char *name, struct channel *ch,
+	const struct process_spawn *what)
 {
 	struct process_spawn with = *what;
 	uint64_t at;
@@ -238,7 +240,7 @@ spawn_script(const struct handler_event *c, struct channel *ch, const struct pro
 
 	if (result < 0)
 		return result;
-	result = make_script(c, (struct script *)at, &with);
+	result = make_script(c, name, (struct script *)at, &with);
 	if (result == 0)
 		result = spawn_once(ch, &with);
 	kpage_unmap(SELF, at, 1);
@@ -246,9 +248,10 @@ spawn_script(const struct handler_event *c, struct channel *ch, const struct pro
 }
 
 long
-program_spawn(const struct handler_event *c, struct channel *ch, const struct process_spawn *what)
+program_spawn(const struct handler_event *c, const char *name, struct channel *ch,
+	const struct process_spawn *what)
 {
 	long result = spawn_once(ch, what);
 
-	return result == -PROCESS_ENOEXEC ? spawn_script(c, ch, what) : result;
+	return result == -PROCESS_ENOEXEC ? spawn_script(c, name, ch, what) : result;
 }

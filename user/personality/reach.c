@@ -193,6 +193,7 @@ static const struct pointing {
 	{SYS_prlimit64, {0, 0, READ_16_MAYBE, WRITE_16_MAYBE}},
 	{SYS_renameat2, {0, TO_TEXT, 0, TO_TEXT}},
 	{SYS_statx, {0, TO_TEXT, 0, 0, WRITE_256}},
+	{SYS_execac, {0, TO_TEXT, TO_TEXTS, TO_TEXTS}},
 };
 
 /* The bytes of what has one size, and what is done with them. */

@@ -33,6 +33,10 @@
  */
 #define PERSONALITY_INHERIT 4093
 
+/* Those of atoll/execac.h: execac(core, path, args, envs); rfork(flags), its first half */
+#define PERSONALITY_EXECAC 4091
+#define PERSONALITY_RFORK 4092
+
 /* Filled before the process starts; found in the image by its symbol, personality_info. */
 struct personality_info {
 	uint64_t stack_top;
