@@ -6,7 +6,7 @@
 R := $(OUT)/ranks
 # what differs from the library of process ranks: the transport, and how a rank finds its state.
 # All other objects are that library's.
-R_SRC := $(call find_c,mpi/transport/atoll) tests/process/ranks.c
+R_SRC := $(filter-out mpi/transport/atoll/channel/%,$(call find_c,mpi/transport/atoll)) tests/process/ranks.c
 R_OBJ := $(patsubst %,$(R)/%.o,$(R_SRC))
 R_SHARED := $(filter-out $(P)/mpi/core/rank.c.o $(P)/mpi/transport/process/%,$(PLIB_OBJ))
 R_COMMON := $(CSTD) $(WARN) -O1 -g -fno-omit-frame-pointer -D_GNU_SOURCE -fPIC -MMD -MP -I. -Impi/include -Iuser/include -Iuser/cpu/hosted -Iabi/cpu/hosted -I$(GEN)/include $(P_SAN)

@@ -15,7 +15,7 @@ UNIT_SAN_none :=
 UNIT_FLAGS_FILE := $(call flags_file,$(OUT)/flags,$(UCC_UNIT) $(UNIT_FLAGS))
 
 # the folders: a file more or less changes what a wildcard stands for
-$(OUT)/tests.mk: $(UNIT_TESTS) $(sort $(dir $(UNIT_TESTS))) $(wildcard mpi/*/) tools/unitmk.py mk/unit.mk $(PREPARE)
+$(OUT)/tests.mk: $(UNIT_TESTS) $(sort $(dir $(UNIT_TESTS))) $(wildcard mpi/*/ mpi/*/*/) tools/unitmk.py mk/unit.mk $(PREPARE)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(PYTHON) tools/unitmk.py --out $@ --gen $(GEN) $(UNIT_TESTS)
 

@@ -60,7 +60,9 @@ FREE_OBJ := $(if $(wildcard base/mem.c),$(U)/base/mem.c.o)
 MEM_OBJ := $(U)/base/mem.c.o
 LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c $(filter-out $(if $(filter or1k,$(PORT)),base/soft.c),base/soft.c base/soft32.c),$(call find_c,base)) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
 # what is for process ranks on Linux is built by mk/process.mk
-MPI_SRC := $(if $(filter or1k,$(PORT)),,$(filter-out mpi/tools/% mpi/transport/process/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi)))
+# channels between ranks of two clusters are for clusters that have processors of their own
+MPI_NOT_HERE := $(if $(filter hosted,$(PORT)),mpi/transport/atoll/no_channel.c,mpi/transport/atoll/channel/%)
+MPI_SRC := $(if $(filter or1k,$(PORT)),,$(filter-out $(MPI_NOT_HERE) mpi/tools/% mpi/transport/process/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi)))
 MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC)) $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_BIND))
 # what is not implemented is not found by who only links; programs that name it all the same are linked with this, too (ADR 0038)
 MPI_REST := $(if $(MPI_SRC),$(LIB)/libmpi_missing.a)

@@ -251,9 +251,11 @@ channel_send(struct channel *ch, const void *message, uint32_t bytes, uint64_t u
 
 /* --- receiving --- */
 
-static void
-tell_taken(struct channel *ch, struct channel_way *w)
+void
+channel_tell(struct channel *ch)
 {
+	struct channel_way *w = &ch->in;
+
 	w->seen = w->count;
 	word_put(w->taken, w->count);
 	wake_sleeper(ch, w->waits);
@@ -280,7 +282,7 @@ channel_took(struct channel *ch)
 
 	step(ch, w);
 	if (w->count - w->seen > ch->slots / 2)
-		tell_taken(ch, w);
+		channel_tell(ch);
 }
 
 int

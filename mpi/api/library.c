@@ -61,11 +61,18 @@ library_is_quiet(const void *rank)
 		self->detached == NULL;
 }
 
+/* May the process end as well? */
+static bool
+may_be_left(const void *rank)
+{
+	return library_is_quiet(rank) && transport_all_is_read(mpi_self());
+}
+
 void
 library_leave(struct mpi_rank *self)
 {
 	if (self->users == 1)
-		mpi_wait_until(self, library_is_quiet, self);
+		mpi_wait_until(self, may_be_left, self);
 	if (--self->users == 0) {
 		self->state = RANK_FINALIZED;
 		transport_hold(self, false);

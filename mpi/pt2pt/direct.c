@@ -74,13 +74,21 @@ direct_let_go(unsigned turns)
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+/* May the message come in another way? */
+static bool
+may_be_far(const struct mpi_rank *self, const struct direct *d)
+{
+	return self->inbox->others && (d->rank == MPI_ANY_SOURCE ||
+		!transport_is_near(self, (uint32_t)mpi_group_world(d->comm->group, d->rank)));
+}
+
 const struct packet *
-mpi_direct_wait(struct mpi_rank *self)
+mpi_direct_wait(struct mpi_rank *self, const struct direct *d)
 {
 	const struct inbox_reader *inbox = self->inbox;
 	const struct packet *p = NULL;
 
-	if (inbox->polls == 0 || !has_nothing_else(self))
+	if (inbox->polls == 0 || !has_nothing_else(self) || may_be_far(self, d))
 		return NULL;
 	direct_let_go(FIRST_WAIT);
 	for (unsigned i = 0; p == NULL && i < inbox->polls && !mpi_rank_lock_is_wanted(&self->lock);

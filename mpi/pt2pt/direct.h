@@ -37,7 +37,7 @@ void mpi_direct_round(struct mpi_rank *self);
  * Nothing is in the inbox: wait a little for the next packet, if there is nothing else to do. NULL:
  * there is, or nothing came.
  */
-const struct packet *mpi_direct_wait(struct mpi_rank *self);
+const struct packet *mpi_direct_wait(struct mpi_rank *self, const struct direct *d);
 
 static inline void
 direct_header(struct mpi_rank *self, struct packet *p, const struct direct *d,
@@ -94,7 +94,7 @@ mpi_direct_recv(struct mpi_rank *self, const struct direct *d, MPI_Status *statu
 		return false;
 	p = inbox_peek(self->inbox);
 	if (p == NULL)
-		p = mpi_direct_wait(self);
+		p = mpi_direct_wait(self, d);
 	if (p == NULL || !direct_fits(d, p))
 		return false;
 	if (p->kind == PACKET_EAGER)

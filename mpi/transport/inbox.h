@@ -51,6 +51,7 @@ struct inbox_reader {
 	uint32_t mask;			/* cells - 1 */
 	uint32_t head;			/* next position to read */
 	uint32_t published;		/* value of box->head */
+	bool others;			/* messages of some ranks come in other ways */
 	/* vain looks that its owner's processor has time for; 0: others need it */
 	unsigned polls;
 };

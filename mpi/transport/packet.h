@@ -16,6 +16,7 @@
 #define PACKET_INLINE 96	/* data bytes that travel inside */
 
 enum packet_kind {
+	PACKET_NOTHING,		/* to see whether it is refused; nobody looks at it */
 	PACKET_EAGER = 1,	/* the data is inside */
 	/* the data is at `address` of the sender's; `flag` says when it was taken */
 	PACKET_NEAR,
@@ -32,7 +33,9 @@ enum packet_kind {
 	/* answer: send `bytes` through the portal; `peer_request` names the receiver's */
 	PACKET_ALLOW,
 	PACKET_START,		/* the sender is writing: read now */
-	PACKET_CREDIT		/* nothing but the credit in its header */
+	PACKET_CREDIT,		/* nothing but the credit in its header */
+	/* of the transport: about the channel between the two ranks, which `request` names */
+	PACKET_CHANNEL
 };
 
 /* flags */

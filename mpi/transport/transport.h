@@ -127,6 +127,12 @@ size_t transport_copies_bytes(const struct mpi_rank *self);
  */
 int transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p);
 
+/*
+ * The rank leaves the library: has everything been read that would be lost with its process? Peers
+ * read it when they are in the library; who asks waits as for anything else.
+ */
+bool transport_all_is_read(struct mpi_rank *self);
+
 /* Hand over what has arrived. True if there was something. */
 bool transport_poll(struct mpi_rank *self);
 

@@ -13,9 +13,9 @@
  * proves: user/channel.c channel_place 60a78186068b
  * proves: user/channel.c channel_put 87040d0695c4
  * proves: user/channel.c channel_send c6c1f3723041
- * proves: user/channel.c tell_taken 05e195e8c24a
+ * proves: user/channel.c channel_tell 0d1c5f157666
  * proves: user/channel.c channel_look 823d6cad3e61
- * proves: user/channel.c channel_took 1c078a7b2e68
+ * proves: user/channel.c channel_took 26489f16ba72
  * proves: user/channel.c channel_listen 52bc36a70b17
  * proves: user/channel.c channel_await d4b189462835
  * proves: user/service_loop.c serve_client b24c02044795

@@ -29,7 +29,7 @@
  * proves: mpi/pt2pt/progress.c mpi_can_move e12f36241677
  * proves: mpi/transport/atoll/wait.c nothing_new 4a256b05b3fb
  * proves: mpi/transport/atoll/wait.c become_listener b6ec71f28189
- * proves: mpi/transport/atoll/wait.c sleep_until_woken a53d2ee8358e
+ * proves: mpi/transport/atoll/wait.c sleep_until_woken 571e2b88985c
  * proves: mpi/transport/atoll/writer.c write_all dbf79aa3df49
  *
  * run: -DTHREADS=2 -DK0=ROOM -DK1=MESSAGE

@@ -10,7 +10,7 @@
  * inbox, and nobody is sending. And the other way round: when all sleep for ever, one of them has
  * found it out (else the search ends in a state that is no end).
  *
- * proves: mpi/transport/atoll/wait.c sleep_until_woken a53d2ee8358e
+ * proves: mpi/transport/atoll/wait.c sleep_until_woken 571e2b88985c
  * proves: mpi/transport/atoll/transport.c wake d55600de0ce0
  * proves: mpi/transport/atoll/transport.c wake_if_asleep e3a26672b5ea
  * proves: mpi/transport/atoll/deadlock.c transport_falls_asleep dddad5776cc6

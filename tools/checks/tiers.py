@@ -33,6 +33,8 @@ TIERS = {
     "exec": ("transport", "transport/process"),
     "fortran": (),
 }
+# a folder of what not every library of a tier has
+PART_OF = {"transport/atoll/channel": "transport/atoll"}
 # function -> (tier that declares and calls it, tier that supplies it)
 UPCALLS = {
     "mpi_arrived": ("transport", "pt2pt"),
@@ -48,7 +50,8 @@ PROTOTYPE = re.compile(r"^(?!static|typedef|#|\s|struct \w+ \{)[A-Za-z_][^;{}=]*
 
 def tier_of(path):
     """The tier that a file of mpi/ belongs to: its folder."""
-    return os.path.dirname(path).removeprefix("mpi/")
+    folder = os.path.dirname(path).removeprefix("mpi/")
+    return PART_OF.get(folder, folder)
 
 
 def files(root):

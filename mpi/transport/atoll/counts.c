@@ -4,7 +4,8 @@
  * (seed 002 5.7.4). With ATOLL_MPI_COUNTS in the environment each rank that has sent says so, for
  * what lies between MPI_Pcontrol(1) and MPI_Pcontrol(0), or for the whole run.
  *
- * A message is a packet to a rank of the cluster, a mailbox message, the permission to use a
+ * A message is a packet to a rank of the cluster, a mailbox message, a packet through a channel to
+ * another cluster, the permission to use a
  * portal, or a transfer through one: 002 counts like this. Kernel calls that wake a sleeping rank,
  * or wait, depend on who is faster; they are told apart.
  */
@@ -44,12 +45,13 @@ counts_say(struct mpi_rank *self)
 	if (sends == 0)
 		return;
 	printf("mpi counts: rank %d: %llu sends; per send: %.2f messages (%.2f in the cluster, "
-		"%.2f by mailbox, %.2f allowed, %.2f by portal), "
+		"%.2f by mailbox, %.2f by channel, %.2f allowed, %.2f by portal), "
 		"%.2f kernel calls, also %.2f to wake, %.2f to wait\n", self->world_rank,
 			(unsigned long long)sends,
-		per_send(now.near + now.mails + now.allows + now.transfers, b.near + b.mails +
-			b.allows + b.transfers, sends),
+		per_send(now.near + now.mails + now.channels + now.allows + now.transfers,
+			b.near + b.mails + b.channels + b.allows + b.transfers, sends),
 		per_send(now.near, b.near, sends), per_send(now.mails, b.mails, sends),
+			per_send(now.channels, b.channels, sends),
 			per_send(now.allows, b.allows, sends),
 		per_send(now.transfers, b.transfers, sends), per_send(now.calls, b.calls, sends),
 			per_send(now.wakes, b.wakes, sends),

@@ -40,6 +40,7 @@ transport_far_init(struct mpi_rank *self)
 	t->mailbox = t->portal = -1;
 	if (is_alone(self))
 		return MPI_SUCCESS;
+	t->inbox.others = true;
 	port = parts_of(t)[t->cluster].base_port + (int)t->local_rank;
 	events = (const struct event_page *)(uintptr_t)t->startup->events;
 	t->arrivals = &events->mailbox_arrivals[port];
@@ -72,6 +73,7 @@ transport_far_exit(struct mpi_rank *self)
 	if (t->mailbox < 0)
 		return;
 	transport_writer_exit(t);
+	transport_channels_exit(t);
 	for (unsigned i = 0; i < PORTALS_KEPT; i++)
 		if (t->kept[i].peer != 0)
 			khandle_close(t->kept[i].handle);
@@ -96,15 +98,16 @@ bool
 transport_far_is_empty(const struct transport *t)
 {
 	return t->mailbox < 0 || (load_total(t->arrivals) == load_relaxed(&t->arrivals_seen) &&
-		load_total(t->deaths) == load_relaxed(&t->deaths_seen));
+		load_total(t->deaths) == load_relaxed(&t->deaths_seen) &&
+		transport_channels_are_quiet(t));
 }
 
 /*
  * The mailbox of the ranks of this cluster to a peer: who opens it at the same time as another rank
  * takes the other's.
  */
-static int
-mailbox_to(struct mpi_rank *self, uint32_t peer)
+int
+transport_mailbox_to(struct mpi_rank *self, uint32_t peer)
 {
 	struct transport *t = self->transport;
 	uint32_t known = load_relaxed(&t->mailboxes[peer]);
@@ -124,10 +127,10 @@ mailbox_to(struct mpi_rank *self, uint32_t peer)
 }
 
 int
-transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p)
+transport_mail(struct mpi_rank *self, uint32_t peer, const struct packet *p)
 {
 	struct transport *t = self->transport;
-	int err = (int)kmailbox_write(mailbox_to(self, peer), p);
+	int err = (int)kmailbox_write(transport_mailbox_to(self, peer), p);
 
 	/* a refused message is written again once its slot is free: that is waiting */
 	count_if(err == -E_AGAIN, &t->counts.waits);
@@ -136,13 +139,21 @@ transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p)
 	return err;
 }
 
+int
+transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p)
+{
+	int err = self->transport->all_far ? BY_MAILBOX :
+		transport_channel_send(self, peer, p);
+
+	return err != BY_MAILBOX ? err : transport_mail(self, peer, p);
+}
+
 /* A packet that says nothing: it is refused if the rank's cluster is dead. */
 static bool
 is_dead(struct mpi_rank *self, uint32_t peer)
 {
-	struct packet nothing = {.kind = PACKET_CREDIT, .word = self->peers[peer].matched,
-		.origin = (uint32_t)self->world_rank};
-	int err = transport_send_far(self, peer, &nothing);
+	struct packet nothing = {.kind = PACKET_NOTHING};
+	int err = transport_mail(self, peer, &nothing);
 
 	return err == -E_HOSTDOWN || err == -E_CONNRESET;
 }
@@ -167,6 +178,12 @@ look_for_deaths(struct mpi_rank *self)
 		t->dead |= (uint64_t)1 << cluster;
 		mpi_cluster_died(self, cluster);
 	}
+}
+
+bool
+transport_all_is_read(struct mpi_rank *self)
+{
+	return transport_channels_are_read(self->transport);
 }
 
 bool
@@ -200,9 +217,12 @@ transport_far_poll(struct mpi_rank *self)
 		if (sender.badge != parts_of(t)[sender.cluster].badge)
 			continue;
 		moved = true;
-		mpi_arrived(self, &p);
+		if (p.kind == PACKET_CHANNEL)
+			transport_channel_heard(self, sender.cluster, &p);
+		else if (p.kind != PACKET_NOTHING)
+			mpi_arrived(self, &p);
 	}
-	return moved;
+	return transport_channels_poll(self) || moved;
 }
 
 int

@@ -27,6 +27,7 @@ struct counts {
 	uint64_t sends;			/* of the program */
 	uint64_t near;			/* packets to ranks of the cluster */
 	uint64_t mails;			/* mailbox messages */
+	uint64_t channels;		/* packets through channels */
 	uint64_t allows;		/* permissions to use a portal */
 	uint64_t transfers;		/* through portals */
 	uint64_t calls;			/* kernel calls for all this */
@@ -68,8 +69,10 @@ struct sleepers {
 #define BIT_PEER 0			/* a peer of the cluster, or the rank's writer */
 #define BIT_MAIL 1
 #define BIT_ROOM 2
+#define BIT_CHANNEL 4			/* 3 is that of names.c */
 #define WOKEN_BY_PEER (1u << BIT_PEER)
-#define WOKEN (WOKEN_BY_PEER | 1u << BIT_MAIL | 1u << BIT_ROOM)
+#define WOKEN (WOKEN_BY_PEER | 1u << BIT_MAIL | 1u << BIT_ROOM | \
+	1u << BIT_CHANNEL)
 
 /* The client of the name daemon that the ranks of a cluster share (names.c). Zero is the start. */
 struct finder {
@@ -108,6 +111,10 @@ struct transport {
 	const uint32_t *deaths;
 	uint32_t deaths_seen;
 	uint64_t dead;				/* clusters, by bit */
+	/* channel/far_channel.c: those that are open, and how many this rank has made */
+	struct far_channel *channels;
+	uint32_t channels_made;
+	bool leaves;			/* the library: all must be read before */
 	/* in the area: handles, by rank of the job; 0: not open yet */
 	uint32_t *mailboxes;
 	struct portal_out kept[PORTALS_KEPT];
@@ -172,6 +179,33 @@ int transport_far_init(struct mpi_rank *self);
 void transport_far_exit(struct mpi_rank *self);
 bool transport_far_poll(struct mpi_rank *self);
 bool transport_far_is_empty(const struct transport *t);
+
+/* By mailbox: the handle of that of a peer; a packet, as transport_send_far. */
+int transport_mailbox_to(struct mpi_rank *self, uint32_t peer);
+int transport_mail(struct mpi_rank *self, uint32_t peer, const struct packet *p);
+
+/*
+ * Channels to ranks of other clusters: channel/far_channel.c, which is 3 KB of a program; where
+ * that is too much, no_channel.c (mk/user.mk).
+ */
+#define BY_MAILBOX 1			/* this packet has to go that way */
+int transport_channel_send(struct mpi_rank *self, uint32_t peer, const struct packet *p);
+
+/* A PACKET_CHANNEL of a rank in this cluster. */
+void transport_channel_heard(struct mpi_rank *self, uint32_t cluster, const struct packet *p);
+bool transport_channels_poll(struct mpi_rank *self);
+
+/*
+ * Before the rank sleeps: it is told of what comes from now on; then, in total order: is nothing
+ * there? After the sleep.
+ */
+void transport_channels_listen(struct transport *t);
+bool transport_channels_are_quiet(const struct transport *t);
+void transport_channels_wake(const struct transport *t);
+
+/* The rank leaves the library: has all been read that would be lost with its process? */
+bool transport_channels_are_read(struct transport *t);
+void transport_channels_exit(struct transport *t);
 
 /* From now on the calling thread is told of messages and of room for more. */
 void transport_far_listen(struct transport *t);

@@ -136,12 +136,14 @@ sleep_until_woken(struct mpi_rank *self, bool (*ready)(const void *arg), const v
 
 	if (t->threads)
 		become_listener(t);
+	transport_channels_listen(t);
 	exchange_total(&t->inbox.box->sleeping, SLEEPING);
 	count_if(true, &t->counts.waits);
 	if (nothing_new(t, ready, arg)) {
 		transport_falls_asleep(self);
 		kthread_sleep(WOKEN, FOREVER);
 		transport_woke_up(self);
+		transport_channels_wake(t);
 		return;
 	}
 	transport_stays_awake(t);

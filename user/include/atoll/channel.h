@@ -119,6 +119,11 @@ const void *channel_look(const struct channel *ch, uint32_t *bytes);
 void channel_took(struct channel *ch);
 
 /*
+ * The sender is told of what was taken each half ring; from this on it knows of all.
+ */
+void channel_tell(struct channel *ch);
+
+/*
  * For who sleeps for several channels at once. channel_listen: a message from now on sets the bit,
  * and so does a slot that becomes free, if none is; who has said so looks once more, and sleeps
  * then. channel_check: the bit was set: is the other side still there? 0; -E_PIPE, -E_HOSTDOWN. It
