@@ -35,6 +35,8 @@ UNEVEN = {"gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather",
 ROWS = KINDS + tuple(UNEVEN)
 MAPPINGS = ("cluster", "clusters", "spread", "process")
 ANY = "-"
+EACH = ("alltoall", "reduce_scatter")
+SLOTS_BYTES, SLOT_MIN, SLOT_MAX = 131072, 64, 4096  # of mpi/coll/locality.c
 DEFINITION = re.compile(r"^\t?const struct algorithm mpi_algorithm_(##name##_)?(\w+)", re.M)
 MEETS = re.compile(r"\.run = ")
 FITS = re.compile(r"\.fits = ")
@@ -133,6 +135,18 @@ def _ascends(rows):
     return last == (largest, largest)
 
 
+def central_most(kind, ranks):
+    """Bytes of a block that central barriers take of up to so many ranks (None: any number), where a
+    rank's slot holds a block for each; None: their bound is no matter of ranks.
+    """
+    if kind not in EACH:
+        return None
+    slot = SLOT_MAX
+    while ranks is not None and slot > SLOT_MIN and slot * ranks > SLOTS_BYTES:
+        slot //= 2
+    return slot // ranks if ranks is not None else 0
+
+
 def check(rows, algorithms):
     """Refuse names that are not there, gaps and disorder."""
     known = {(a.kind, a.name): a for a in algorithms}
@@ -143,6 +157,9 @@ def check(rows, algorithms):
                 raise TableError(f"{r.kind} {r.mapping}: there is no algorithm '{name}'")
         if known[r.kind, r.started].meets:
             raise TableError(f"{r.kind} {r.mapping}: '{r.started}' is for blocking calls only")
+        most = central_most(r.kind, r.ranks)
+        if r.blocking == "central" and most is not None and (r.bytes is None or r.bytes > most):
+            raise TableError(f"{r.kind} {r.mapping} {r.ranks or ANY}: central takes blocks of {most} bytes at most")
         if r.kind in UNEVEN and r.bytes is not None:
             raise TableError(f"{r.kind} {r.mapping}: not all ranks know how many bytes there are")
     for kind in ROWS:

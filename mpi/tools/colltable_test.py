@@ -47,6 +47,19 @@ class Table(unittest.TestCase):
     def test_unknown_algorithm(self):
         self.refuse(["bcast cluster - - y x"], "no algorithm 'y'")
 
+    def test_what_central_barriers_have_no_room_for(self):
+        algorithms = known() + [colltable.Algorithm("alltoall", "central", ".run = f", "a")]
+        others = [r for r in table(["bcast cluster - - x x"]) if (r.kind, r.mapping) != ("alltoall", "cluster")]
+        for row, fits in (("16 256", True), ("16 257", False), ("64 32", True), ("64 33", False), ("- 8", False)):
+            end = "" if row.startswith("-") else f"alltoall cluster {row.split()[0]} - x x\n"
+            rows = others + colltable.read_rows(
+                f"alltoall cluster {row} central x\n{end}alltoall cluster - - x x")
+            if fits:
+                colltable.check(rows, algorithms)
+            else:
+                with self.assertRaisesRegex(colltable.TableError, "blocks of"):
+                    colltable.check(rows, algorithms)
+
     def test_schedules_only_where_calls_do_not_block(self):
         self.refuse(["bcast cluster - - central central"], "blocking calls only")
 

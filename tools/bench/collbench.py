@@ -110,10 +110,14 @@ def rows_of(samples, kind, mapping, meets):
     for i, n in enumerate(ranks):
         sizes = sorted({s[3] for s in mine if s[2] == n})
         bound, part, held = (between_ranks(n, ranks[i + 1]) if i + 1 < len(ranks) else None), [], (None, None)
+        most = colltable.central_most(kind, bound)
         for j, size in enumerate(sizes):
-            times = {s[4]: s[5] for s in mine if s[2:4] == (n, size)}
+            times = {s[4]: s[5] for s in mine if s[2:4] == (n, size) and (
+                s[4] != "central" or most is None or size <= most)}
             held = (fastest(times, held[0]), fastest({k: v for k, v in times.items() if k not in meets}, held[1]))
             up_to = between(size, sizes[j + 1]) if j + 1 < len(sizes) else None
+            if held[0] == "central" and most is not None:
+                up_to = min(up_to or most, most)
             if part and (part[-1].blocking, part[-1].started) == held:
                 part[-1].bytes = up_to
             else:
