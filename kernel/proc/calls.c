@@ -10,6 +10,7 @@
 #include <kernel/thread/thread.h>
 
 #define THREADS_PER_STEP 96		/* of the table, that are looked at for their process */
+#define SENT 12				/* as many of these takes one that is sent to a core */
 
 /*
  * kc_proc_create: an empty process, with a program's priority or the caller's lower one. It lives
@@ -102,7 +103,10 @@ limit_serve(struct kcall_args *args)
 			continue;
 		if (hal_load32(&t->priority) > p->priority)
 			hal_store32(&t->priority, p->priority);
-		thread_confine(t, p->core_first, p->core_count);
+		if (args->a[ARG_IS_CORES] != 0) {
+			thread_confine(t, p->core_first, p->core_count);
+			n += SENT;
+		}
 	}
 	return -E_AGAIN;
 }

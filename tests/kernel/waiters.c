@@ -182,14 +182,18 @@ TEST(all_waits_through_a_dead_handle_end)
 	close_ports();
 }
 
-TEST(all_threads_lose_a_priority)
+TEST(all_threads_lose_a_priority_and_cores)
 {
+	struct cluster_info here;
 	uint32_t n;
 
+	kcluster_info(&here);
 	open_ports();
 	n = gather(READERS, thread);
 	hal_mark(24);
 	expect_eq(kproc_priority(SELF, 0), 0);
+	expect_eq(kproc_cores(SELF, 0, (int)here.cores), 0);
+	expect_eq(kproc_cores(SELF, kt_own_core(), 1), 0);
 	hal_mark(19);
 	expect_eq(kmailbox_write(out, message), 0);
 	all_go_on(thread, n);
@@ -332,6 +336,6 @@ server_main(int argc, char **argv)
 	RUN(a_port_is_opened_again_and_again);
 	RUN(a_process_has_many_areas);
 	RUN(many_mappings_of_one_memory_go);
-	RUN(all_threads_lose_a_priority);
+	RUN(all_threads_lose_a_priority_and_cores);
 	kt_end();
 }
