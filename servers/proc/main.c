@@ -295,10 +295,6 @@ serve(uint32_t bits)
 		look_after_leader();
 	if (bits & 1 << BIT_SERVER && !servers_look(&agent))
 		halt(1);
-	if (is_leader)
-		lead_on();
-	else
-		report();
 }
 
 int
@@ -326,5 +322,10 @@ server_main(int argc, char **argv)
 		serve(bits);
 		/* what is due by that */
 		names_step();
+		/* a cluster is over when its names are, which the step before may have seen */
+		if (is_leader)
+			lead_on();
+		else
+			report();
 	}
 }
