@@ -3,7 +3,7 @@
  * Chapter collectives: the three forms of a call.
  */
 #include <mpi/api/collective.h>
-#include <mpi/coll/step.h>
+#include <mpi/coll/sched.h>
 #include <mpi/core/request.h>
 
 int

@@ -45,7 +45,7 @@ struct algorithm {
 	 * this; else *err is what came out.
 	 */
 	bool (*run)(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err);
-	/* with it: non-blocking calls can be started (coll/started.h) */
+	/* with it: non-blocking calls can be started (coll/started_coll.c) */
 	uint8_t starts;
 	/* coll/flags_fast.h does the same of small data in fewer steps */
 	bool flags_fast;

@@ -14,7 +14,7 @@
 #include <mpi/coll/choose.h>
 #include <mpi/coll/coll.h>
 #include <mpi/coll/locality.h>
-#include <mpi/coll/step.h>
+#include <mpi/coll/sched.h>
 #include <mpi/core/ranks_test.h>
 #include <mpi/transport/shared.h>
 

@@ -141,44 +141,38 @@ sort(struct sched *s, struct span sum, const MPI_Count *counts, MPI_Count *per_c
 	return sorted;
 }
 
-static void
-write_first(struct sched *s, struct span sum, const struct work *w)
+/* At the first rank of a cluster: what belongs to its ranks. */
+static struct span
+between_first(struct sched *s, struct span sum, const struct work *w)
 {
 	const struct locality *v = s->c->locality;
-	MPI_Count *per_cluster = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*per_cluster)),
-		at = 0;
+	MPI_Count *per_cluster = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*per_cluster));
 	struct span sorted, mine;
 
 	if (per_cluster == NULL)
-		return;
+		return sum;
 	sorted = sort(s, sum, w->counts, per_cluster);
 	mine = mpi_sched_room(s, per_cluster[v->cluster], sum.type);
 	mpi_clusters_tier(s, COLL_REDUCE_SCATTER, (struct work){.out = mine, .in = sorted,
 		.counts = per_cluster}, false);
-	mpi_clusters_inside(s);
-	for (int i = 0; i < s->size; i++) {
-		MPI_Count count = w->counts[mpi_locality_member(v, v->cluster, i)];
-
-		if (i == 0)
-			mpi_sched_copy(s, w->out, span_slice(mine, 0, count));
-		else
-			mpi_sched_send(s, span_slice(mine, at, count), i);
-		at += count;
-	}
+	return mine;
 }
 
 static void
 reduce_scatter_clusters(struct sched *s, const struct work *w)
 {
-	bool first = s->c->locality->rank == 0;
-	struct span sum = first ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
+	const struct locality *v = s->c->locality;
+	struct span sum = v->rank == 0 ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
+	MPI_Count *counts = mpi_sched_scratch(s, (size_t)v->ranks * sizeof(*counts));
 
+	for (int i = 0; counts != NULL && i < v->ranks; i++)
+		counts[i] = w->counts[mpi_locality_member(v, v->cluster, i)];
 	mpi_clusters_tier(s, COLL_REDUCE, (struct work){.out = sum, .in = w->in}, true);
-	if (first)
-		write_first(s, sum, w);
-	else
-		mpi_sched_recv(s, w->out, 0);
-	mpi_sched_round(s);
+	if (v->rank == 0)
+		sum = between_first(s, sum, w);
+	mpi_clusters_inside(s);
+	if (counts != NULL)
+		mpi_sched_deal(s, w->out, sum, counts);
 }
 
 const struct algorithm mpi_algorithm_reduce_scatter_clusters =

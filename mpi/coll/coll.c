@@ -5,7 +5,7 @@
  */
 #include <mpi/coll/choose.h>
 #include <mpi/coll/central.h>
-#include <mpi/coll/started.h>
+#include <mpi/coll/flags.h>
 
 void
 mpi_side_hold(struct sched *s, const struct side *side, int blocks)

@@ -147,34 +147,25 @@ fit_in_buffer(const struct flags *g, const struct span own[], int blocks)
 	return desc_fits(g, bytes);
 }
 
+/* Blocks for which the line has no slot are empty. */
 static void
-lay_on_line(struct flags *g, const struct span own[], int blocks)
+lay_blocks(struct flags *g, const struct span own[], int blocks, enum where where)
 {
-	struct descriptor *n = own_line(g, false);
+	bool line = where == ON_LINE;
+	struct descriptor *n = own_line(g, !line);
+	char *to = line ? n->data : buffer_of(g, g->me);
 
-	for (int i = 0; i < blocks && i < DESC_SLOTS; i++) {
+	for (int i = 0; i < blocks && (!line || i < DESC_SLOTS); i++) {
 		size_t bytes = bytes_for_others(g, own, blocks, i);
 
-		n->slot[i] = (uint8_t)bytes;
-		span_copy(span_bytes(n->data + (size_t)i * slot_of(blocks), bytes), own[i]);
-	}
-	show(g, NULL, ON_LINE);
-}
-
-static void
-lay_in_buffer(struct flags *g, const struct span own[], int blocks)
-{
-	struct descriptor *n = own_line(g, true);
-	char *to = buffer_of(g, g->me);
-
-	for (int i = 0; i < blocks; i++) {
-		size_t bytes = bytes_for_others(g, own, blocks, i);
-
-		n->bytes[i] = (uint16_t)bytes;
+		if (line)
+			n->slot[i] = (uint8_t)bytes;
+		else
+			n->bytes[i] = (uint16_t)bytes;
 		span_copy(span_bytes(to, bytes), own[i]);
-		to += ALIGNED(bytes);
+		to += line ? slot_of(blocks) : ALIGNED(bytes);
 	}
-	show(g, NULL, IN_BUFFER);
+	show(g, NULL, where);
 }
 
 /*
@@ -184,12 +175,10 @@ lay_in_buffer(struct flags *g, const struct span own[], int blocks)
 static bool
 offer(struct flags *g, const struct span own[], int blocks)
 {
-	if (fit_on_line(g, own, blocks)) {
-		lay_on_line(g, own, blocks);
-		return true;
-	}
-	if (fit_in_buffer(g, own, blocks)) {
-		lay_in_buffer(g, own, blocks);
+	bool line = fit_on_line(g, own, blocks);
+
+	if (line || fit_in_buffer(g, own, blocks)) {
+		lay_blocks(g, own, blocks, line ? ON_LINE : IN_BUFFER);
 		return true;
 	}
 	own_line(g, false)->truncated = false;

@@ -28,7 +28,7 @@ struct flag {
 	_Alignas(16) char small[FLAGS_SMALL];
 };
 
-/* Of started collectives: all rounds before this one are over on a rank (coll/started.h). */
+/* Of started collectives: all rounds before this one are over on a rank (coll/started_coll.c). */
 struct over {
 	_Alignas(CACHE_LINE) uint32_t before;
 };
@@ -123,5 +123,19 @@ mpi_flags_end(struct flags *g)
 {
 	g->b->round = g->round;
 }
+
+/*
+ * How a call can be started: not at all; laid beside the flags; or, an allreduce of ranks of one
+ * address space, shown where it is. A number in struct algorithm, as each rank has addresses of its
+ * own.
+ */
+enum starts { STARTS_NOT, STARTS_LAID, STARTS_ZEROCOPY };
+
+/*
+ * Start a call (coll/started_coll.c); `outer` is complete when it is over, perhaps on return.
+ * False, on all ranks: there are no flags yet, or this is not for them.
+ */
+bool mpi_started(struct mpi_rank *self, struct comm *c, const struct collective *k, enum starts how,
+	struct request *outer);
 
 #endif

@@ -8,7 +8,6 @@
  */
 #include <mpi/coll/algorithm.h>
 #include <mpi/coll/passage.h>
-#include <mpi/coll/started.h>
 
 /* Each combines its slice and lays that where it was, in another round; all collect the slices. */
 ALWAYS_INLINE void

@@ -44,16 +44,6 @@ local_reduce(struct sched *s, struct span out, struct span in)
 }
 
 static void
-barrier(struct sched *s)
-{
-	mpi_sched_local(s, true);
-	mpi_algorithm_barrier_dissemination.write(s, NULL);
-	mpi_sched_local(s, false);
-	leaders_exchange(s, nothing(), nothing());
-	local_bcast(s, nothing());
-}
-
-static void
 bcast(struct sched *s, const struct collective *k)
 {
 	struct span data;
@@ -119,10 +109,10 @@ reduce(struct sched *s, const struct collective *k)
 	mpi_sched_round(s);
 }
 
+/* To all of the other group; a barrier is one of nothing. */
 static void
-allreduce(struct sched *s, const struct collective *k)
+allreduce(struct sched *s, struct span out, struct span in)
 {
-	struct span in = side_block(&k->send, 0), out = side_block(&k->recv, 0);
 	struct span sum = s->rank == 0 ? mpi_sched_room(s, in.count, in.type) : in;
 
 	local_reduce(s, sum, in);
@@ -135,9 +125,11 @@ reduce_scatter(struct sched *s, const struct collective *k)
 {
 	struct span out = side_block(&k->recv, s->rank), in = side_block(&k->send, 0), sum = in,
 		theirs = in;
-	MPI_Count first = 0;
+	MPI_Count *counts = mpi_sched_scratch(s, (size_t)s->size * sizeof(*counts));
 
 	out.at = k->recv.buffer;
+	for (int i = 0; counts != NULL && i < s->size; i++)
+		counts[i] = side_block(&k->recv, i).count;
 	if (s->rank == 0) {
 		sum = mpi_sched_room(s, in.count, in.type);
 		theirs = mpi_sched_room(s, in.count, in.type);
@@ -145,18 +137,8 @@ reduce_scatter(struct sched *s, const struct collective *k)
 	local_reduce(s, sum, in);
 	leaders_exchange(s, theirs, sum);
 	mpi_sched_local(s, true);
-	for (int i = 0; s->rank == 0 && i < s->size; i++) {
-		MPI_Count count = side_block(&k->recv, i).count;
-
-		if (i == 0)
-			mpi_sched_copy(s, out, span_slice(theirs, 0, count));
-		else
-			mpi_sched_send(s, span_slice(theirs, first, count), i);
-		first += count;
-	}
-	if (s->rank != 0)
-		mpi_sched_recv(s, out, 0);
-	mpi_sched_round(s);
+	if (counts != NULL)
+		mpi_sched_deal(s, out, theirs, counts);
 	mpi_sched_local(s, false);
 }
 
@@ -164,14 +146,14 @@ void
 mpi_inter_write(struct sched *s, const struct collective *k)
 {
 	switch (k->kind) {
-	case COLL_BARRIER: barrier(s); break;
+	case COLL_BARRIER: allreduce(s, nothing(), nothing()); break;
 	case COLL_BCAST: bcast(s, k); break;
 	case COLL_GATHER:
 	case COLL_SCATTER: rooted(s, k); break;
 	case COLL_ALLGATHER: with_all(s, k, true); break;
 	case COLL_ALLTOALL: with_all(s, k, false); break;
 	case COLL_REDUCE: reduce(s, k); break;
-	case COLL_ALLREDUCE: allreduce(s, k); break;
+	case COLL_ALLREDUCE: allreduce(s, side_block(&k->recv, 0), side_block(&k->send, 0)); break;
 	case COLL_REDUCE_SCATTER: reduce_scatter(s, k); break;
 	default: s->broken = MPI_ERR_COMM; break;
 	}

@@ -80,7 +80,7 @@ struct locality {
 	bool consecutive;		/* the members of each cluster follow one another */
 	bool owner;			/* this rank made the segment */
 	void *memory;			/* in which it lies */
-	struct board started;		/* of non-blocking calls (coll/started.h) */
+	struct board started;		/* of non-blocking calls (coll/started_coll.c) */
 	struct over *over;		/* by rank: rounds of these that are over there */
 	/* collectives of `started` that are not over here, in order */
 	struct list open;

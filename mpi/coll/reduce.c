@@ -121,22 +121,10 @@ const struct algorithm mpi_algorithm_reduce_scatter_pairwise =
 static void
 reduce_scatter_at_root(struct sched *s, const struct work *w)
 {
-	struct span out = w->out, in = w->in;
-	const MPI_Count *counts = w->counts;
-	struct span sum = s->rank == 0 ? mpi_sched_room(s, in.count, in.type) : in;
-	MPI_Count first = 0;
+	struct span in = w->in, sum = s->rank == 0 ? mpi_sched_room(s, in.count, in.type) : in;
 
 	reduce_binomial(s, &(struct work){.out = sum, .in = in});
-	for (int i = 0; s->rank == 0 && i < s->size; i++) {
-		if (i == 0)
-			mpi_sched_copy(s, out, span_slice(sum, 0, counts[0]));
-		else
-			mpi_sched_send(s, span_slice(sum, first, counts[i]), i);
-		first += counts[i];
-	}
-	if (s->rank != 0)
-		mpi_sched_recv(s, out, 0);
-	mpi_sched_round(s);
+	mpi_sched_deal(s, w->out, sum, w->counts);
 }
 
 const struct algorithm mpi_algorithm_reduce_scatter_at_root =

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <mpi/coll/sched.h>
-#include <mpi/coll/step.h>
 #include <mpi/core/request.h>
 
 #define STEPS_FIRST 16
@@ -153,6 +152,21 @@ mpi_sched_reduce(struct sched *s, struct span in, struct span inout)
 {
 	if (in.count > 0)
 		local_step(s, STEP_REDUCE, inout, in);
+}
+
+void
+mpi_sched_deal(struct sched *s, struct span out, struct span all, const MPI_Count *counts)
+{
+	MPI_Count first = 0;
+
+	if (s->rank != 0)
+		mpi_sched_recv(s, out, 0);
+	for (int i = 0; s->rank == 0 && i < s->size; first += counts[i++])
+		if (i == 0)
+			mpi_sched_copy(s, out, span_slice(all, 0, counts[0]));
+		else
+			mpi_sched_send(s, span_slice(all, first, counts[i]), i);
+	mpi_sched_round(s);
 }
 
 void

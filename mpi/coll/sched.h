@@ -18,9 +18,28 @@
 #include <mpi/core/op.h>
 #include <mpi/core/rank.h>
 
-struct step;
 struct request;
 struct scratch;
+
+/*
+ * tags: the number of the collective; of a persistent one, which may be started in any order;
+ * within the own group of two
+ */
+#define TAG_NUMBER 0x1fffffff
+#define TAG_LOCAL 0x20000000
+#define TAG_PERSISTENT 0x40000000
+
+enum step_kind { STEP_SEND, STEP_RECV, STEP_COPY, STEP_ROWS, STEP_REDUCE };
+
+struct step {
+	uint8_t kind;
+	bool last;			/* of its round */
+	bool local;			/* the peer is in the own group */
+	int peer;
+	struct span span;		/* what is sent, or the target */
+	/* copy and reduce: the source; rows: where they are described */
+	struct span from;
+};
 
 /*
  * Rows of bytes: row i is at `to` + to_step * (to_at ? to_at[i] : i), and likewise from where it
@@ -113,6 +132,9 @@ mpi_sched_copy_way(struct sched *s, bool to_first, struct span first, struct spa
 	else
 		mpi_sched_copy(s, second, first);
 }
+
+/* The first of those who take part deals out what lies in `all`: `counts` elements to each. */
+void mpi_sched_deal(struct sched *s, struct span out, struct span all, const MPI_Count *counts);
 
 void mpi_sched_rows(struct sched *s, const struct rows *rows);
 /* inout = in op inout */

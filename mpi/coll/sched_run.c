@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <mpi/coll/sched.h>
-#include <mpi/coll/step.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/data.h>
 #include <mpi/pt2pt/pt2pt.h>

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Non-blocking collectives with flags: the patterns of coll/passage.h, step by step.
+ * Non-blocking collectives with flags: the patterns of coll/passage.h, step by step, on a board of
+ * their own: as several may be on their way, a rank that shows a round there need not be over with
+ * the ones before it. So each rank also shows before which round all are over with it, and that is
+ * when their room may be written again.
+ *
+ * A call has its rounds from its start on, and a rank shows its rounds in order; what a step needs,
+ * flags of others or room, it does not wait for: progress goes on with it when that is there.
  *
  * No wake-up is lost: a rank that is about to sleep says so by `has_sleepers`, and looks once more;
  * one that has shown something looks at `has_sleepers` after that (all in total order).
  */
 #include <stdlib.h>
 #include <mpi/coll/passage.h>
-#include <mpi/coll/started.h>
 #include <mpi/core/request.h>
 #include <mpi/transport/transport.h>
 

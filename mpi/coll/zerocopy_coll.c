@@ -20,7 +20,7 @@
 #include <mpi/coll/locality.h>
 #include <mpi/coll/pattern.h>
 #include <mpi/coll/zerocopy.h>
-#include <mpi/coll/started.h>
+#include <mpi/coll/flags.h>
 #include <mpi/transport/transport.h>
 
 struct gathering {
