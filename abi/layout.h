@@ -141,12 +141,29 @@ struct core_info {
 	/* ROLE_*: an AC with threads of several processes acts as a TC until it has none */
 	uint32_t acts;
 	uint32_t threads;		/* that are placed there, those that wait included */
-	uint32_t ticks;			/* timer interrupts */
-	uint32_t shot_down;		/* it forgot its translations for another core's sake */
-	/* of threads, but those that they handled themselves */
-	uint32_t faults;
-	uint32_t messages;		/* active messages of core 0 that it has served */
-	uint32_t roles;			/* changes of what it acts as */
+	union {
+		uint32_t count[6];
+		struct {
+			uint32_t ticks;		/* timer interrupts */
+			/* it forgot its translations for another core's sake */
+			uint32_t shot_down;
+			/* of threads, but those that they handled themselves */
+			uint32_t faults;
+			/*
+			 * active messages of core 0 that it has served; of core 0: those of all
+			 * others, and calls of its own threads
+			 */
+			uint32_t messages;
+			uint32_t roles;		/* changes of what it acts as */
+			/* sent to core 0 by threads that thread_stats counts */
+			uint32_t calls;
+		};
+	};
+	uint32_t waiting;		/* of core 0: messages that it has not looked at yet */
+	/* what the kernel has decided by itself */
+	uint32_t spread;		/* threads of this TC sent to cores of their own */
+	uint32_t crowded;		/* times that this AC became a TC for a second process */
+	uint64_t role_ns[ROLE_KINDS];	/* time for which it has had each role */
 };
 
 /* page_query */

@@ -326,6 +326,7 @@ enum core_counter {
 	CORE_FAULTS,		/* of threads that do not handle them themselves */
 	CORE_MESSAGES,		/* active messages from home */
 	CORE_ROLES,		/* changes of its role */
+	CORE_CALLS,		/* to home, of threads that are counted */
 	CORE_COUNTS
 };
 
@@ -363,8 +364,11 @@ struct core {
 	uint32_t role;		/* what it is for: ROLE_* */
 	bool is_crowded;	/* an AC that is a TC until it has no thread */
 	bool is_untold;		/* it has not been told of its role */
-	uint64_t crowded_ns;	/* since when is_crowded holds */
 	uint32_t ready_put;
+	uint64_t role_since;	/* when it got its role */
+	uint64_t role_ns[ROLE_KINDS];	/* time in each before that */
+	uint32_t crowded;	/* times that is_crowded became true */
+	uint32_t spread;	/* threads that thread_spreads has sent away */
 	/* the two directions of active messages */
 	struct am_call call;	/* to home */
 	struct am_post post;	/* from home */

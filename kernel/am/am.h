@@ -66,6 +66,13 @@ struct am_queue {
 /* Before anything else: the ring has `slots` (a power of two) places, all 0. */
 void am_init(struct cluster *c, uint32_t *order, uint32_t slots);
 
+/* Home: how many messages it has not begun to serve, of fewer senders than slots. */
+static inline uint32_t
+am_waiting(const struct am_queue *q)
+{
+	return (hal_load32(&q->ticket) - (uint32_t)(q->next - q->order)) & (uint32_t)q->mask;
+}
+
 /* Home: serve the oldest message. False if there is none. */
 bool am_serve_call(struct cluster *c);
 

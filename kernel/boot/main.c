@@ -7,6 +7,7 @@
 #include <base/ring.h>
 #include <base/str.h>
 #include <hal/noc.h>
+#include <hal/timer.h>
 #include <kernel/mem/mem.h>
 #include <kernel/proc/init.h>
 #include <kernel/thread/run.h>
@@ -85,6 +86,7 @@ cores_init(struct cluster *c, struct carve *m)
 		core->cluster = c;
 		core->id = i;
 		core->role = core->acts = record_role(c, i);
+		core->role_since = hal_clock_ns();
 		core->ready.slot = carve(m, ready * sizeof(uint16_t), HAL_CACHE_LINE);
 		core->ready.mask = ready - 1;
 		run_queue_init(core);

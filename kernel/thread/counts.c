@@ -79,8 +79,10 @@ counts_call(struct thread *t)
 {
 	struct run_counts *c = counts_of(t);
 
-	if (c != NULL)
-		change(c, time_at(c, RUN_SINCE), RUN_CALLS);
+	if (c == NULL)
+		return;
+	change(c, time_at(c, RUN_SINCE), RUN_CALLS);
+	core_counts(core_self(), CORE_CALLS);
 }
 
 /* --- home --- */

@@ -91,6 +91,7 @@ spread_serve(struct kcall_args *args)
 			i - p->core_first >= p->core_count)
 			continue;
 		thread_send(t, i);
+		t->core->spread++;
 		break;
 	}
 	return 0;

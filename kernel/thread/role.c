@@ -15,6 +15,12 @@
 #define MOVES_PER_STEP 4
 #define CROWDED_NS 100000000u	/* that a core is a TC at least, once it has been crowded */
 
+_Static_assert(sizeof(((struct core_info *)NULL)->count) == CORE_COUNTS * sizeof(uint32_t) &&
+	offsetof(struct core_info, shot_down) - offsetof(struct core_info, count) ==
+	CORE_SHOT_DOWN * sizeof(uint32_t) &&
+	offsetof(struct core_info, calls) - offsetof(struct core_info, count) ==
+	CORE_CALLS * sizeof(uint32_t), "enum core_counter");
+
 /* What the steps of core_role are about, from the second on. */
 enum { ARG_AUTHORITY, ARG_CORE, ARG_ROLE, ARG_PLACE, ARG_LEFT, ARG_STAGE };
 enum stage { STAGE_BEGIN, STAGE_MOVE, STAGE_SETTLE };
@@ -109,7 +115,10 @@ static void
 role_give(struct core *core, uint32_t role)
 {
 	struct cluster *c = core->cluster;
+	uint64_t now = hal_clock_ns();
 
+	core->role_ns[core->role] += now - core->role_since;
+	core->role_since = now;
 	core->role = role;
 	core->is_crowded = false;
 	c->floor_count = 0;
@@ -131,13 +140,13 @@ role_crowd(const struct thread *t)
 		return;
 	role_give(core, ROLE_TC);
 	core->is_crowded = true;
-	core->crowded_ns = hal_clock_ns();
+	core->crowded++;
 }
 
 void
 role_empty(struct core *core)
 {
-	if (hal_clock_ns() - core->crowded_ns >= CROWDED_NS)
+	if (hal_clock_ns() - core->role_since >= CROWDED_NS)
 		role_give(core, ROLE_AC);
 }
 
@@ -260,13 +269,19 @@ kc_core_info(struct thread *caller, int core, void *info)
 		return -E_INVAL;
 	of = core_at(c, (uint32_t)core);
 	out.role = of->is_crowded ? ROLE_AC : of->role;
-	out.acts = core_is_home(of) ? of->role : hal_load32(&of->acts);
+	out.acts = hal_load32(&of->acts);
 	out.threads = of->load;
-	out.ticks = hal_load32(&of->count[CORE_TICKS]);
-	out.shot_down = hal_load32(&of->count[CORE_SHOT_DOWN]);
-	out.faults = hal_load32(&of->count[CORE_FAULTS]);
-	out.messages = hal_load32(&of->count[CORE_MESSAGES]);
-	out.roles = hal_load32(&of->count[CORE_ROLES]);
+	for (int i = 0; i < CORE_COUNTS; i++)
+		out.count[i] = hal_load32(&of->count[i]);
+	out.spread = of->spread;
+	out.crowded = of->crowded;
+	if (core_is_home(of)) {
+		out.acts = of->role;
+		out.count[CORE_MESSAGES] = (uint32_t)c->am.served;
+		out.waiting = am_waiting(&c->am);
+	}
+	memcpy(out.role_ns, of->role_ns, sizeof(out.role_ns));
+	out.role_ns[of->role] += hal_clock_ns() - of->role_since;
 	memcpy(info, &out, sizeof(out));
 	return 0;
 }

@@ -12,10 +12,12 @@
 
 #define PATH "dev/cores"
 #define MODE 0644
-#define LINE_MAX 120
+#define LINE_MAX 320
 #define WORDS_MAX 4
 #define HEAD \
-	"core cluster role acts threads ticks faults messages shot-down changes\n"
+	"core cluster role acts threads ticks faults messages shot-down changes calls waiting " \
+	"spread crowded idle-ms tc-ms kc-ms ac-ms\n"
+#define NS_PER_MS 1000000u
 
 static const char *
 name_of_role(uint32_t role)
@@ -51,9 +53,15 @@ static bool
 put_core(struct tree *t, uint32_t number, uint32_t cluster, const struct core_info *i)
 {
 	char line[LINE_MAX];
-	int len = fmt_print(line, sizeof(line), "%u %u %s %s %u %u %u %u %u %u\n", number,
+	int len = fmt_print(line, sizeof(line), "%u %u %s %s %u %u %u %u %u %u %u %u %u %u", number,
 		cluster, name_of_role(i->role), name_of_role(i->acts), i->threads, i->ticks,
-		i->faults, i->messages, i->shot_down, i->roles);
+		i->faults, i->messages, i->shot_down, i->roles, i->calls, i->waiting, i->spread,
+		i->crowded);
+
+	for (uint32_t role = 0; role < ROLE_KINDS; role++)
+		len += fmt_print(line + len, sizeof(line) - (size_t)len, " %lu%s",
+			(unsigned long)(i->role_ns[role] / NS_PER_MS),
+			role + 1 < ROLE_KINDS ? "" : "\n");
 
 	return cores_put(t, line, (size_t)len);
 }
