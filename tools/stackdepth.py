@@ -18,6 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLES = ["table_take", "table_give"]
 SERVE = ["kcall_serve_.*", "(?!am_).*_serve", "(portal_)?(start|wait|watch)_home", "portal_(read|write)_(start|step)"]
 POSTS = ["shoot_down", "core_evict", "role_take"]
+SWEPT = ["shoot_down_done", "evicted", "revoke_done", "taken_away"]
 ENTER = ["kcall_enter_.*"]
 FINISH = ["kcall_finish_.*", ".*_go"]
 CALLS = {
@@ -26,12 +27,12 @@ CALLS = {
     "hal_split": TABLES, "hal_join": TABLES,
     "am_serve_call": SERVE, "am_serve": SERVE, "am_call_kernel": SERVE, "call_shared": SERVE, "call_directly": SERVE,
     "am_serve_posts": POSTS, "sweep_send": POSTS,
-    "sweeps_poll": ["shoot_down_done", "evicted", "revoke_done", "taken_away"],
+    "sweeps_poll": SWEPT, "home_work": SWEPT,
     "wait_rings": ["portal_leave"],
     "remote_call": ENTER, "kernel_trap": ENTER, "kernel_call": ENTER, "known_call": ENTER,
     "core_loop": FINISH, "finish_call": FINISH, "thread_enter": FINISH,
 }
-# their jumps through a register stay inside, or are the start-up's, or the return of assembly
+# their jumps through a register, which are no calls, stay inside, or are the start-up's, or the return of assembly
 SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "portal_read_start", "event_take",
             "ikc_event", "translate", "fp_save", "hal_reset", "hal_start"}
 # run on the home core only, which calls SERVE itself, too
@@ -95,7 +96,7 @@ class Function:
 
 def base_name(name):
     """Without what the compiler adds to copies of a function."""
-    return re.sub(r"\.(isra|part|constprop|cold)\.?.*", "", name)
+    return re.sub(r"\.(isra|part|constprop|cold|lto_priv)\.?.*", "", name)
 
 
 def parse(text, arch):
@@ -126,7 +127,7 @@ def parse_line(line, arch, f):
         raise Wrong(f"{f.name}: a frame of unknown size")
     if call:
         f.calls.add(int(call.group(1), 16))
-    elif arch.pointer.search(line) and f.name not in SWITCHES:
+    elif arch.pointer.search(line) and ("jalr" in line or f.name not in SWITCHES):
         f.by_pointer = True
 
 
