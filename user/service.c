@@ -126,8 +126,8 @@ await_step(struct channel *ch, struct service_opening *o, uint64_t began)
 	return !o->lacks_pages || now < began + PAGES_NS;
 }
 
-static int
-open_all(struct channel *ch, struct service_opening *o)
+int
+service_open_all(struct channel *ch, struct service_opening *o)
 {
 	int result = service_try_open(ch, o);
 	uint64_t began = 0;
@@ -146,14 +146,15 @@ open_all(struct channel *ch, struct service_opening *o)
 int
 service_open(struct channel *ch, const struct service_kind *kind, int bit)
 {
-	return open_all(ch, &(struct service_opening){.kind = kind, .bit = bit});
+	return service_open_all(ch, &(struct service_opening){.kind = kind, .bit = bit});
 }
 
 int
 service_reopen(struct channel *ch, const struct service_kind *kind, int bit)
 {
 	channel_end(ch);
-	return open_all(ch, &(struct service_opening){.kind = kind, .bit = bit, .is_anew = true});
+	return service_open_all(ch, &(struct service_opening){.kind = kind, .bit = bit,
+		.is_anew = true});
 }
 
 int

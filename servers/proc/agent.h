@@ -47,7 +47,7 @@ struct to_say {
 
 #define SERVER_ENDS 5	/* so many within a minute are too many */
 
-/* A server of the leader's cluster. */
+/* A server of the cluster. */
 struct server {
 	const char *name;		/* in the boot archive */
 	int port;			/* where it listens */
@@ -64,7 +64,7 @@ struct server {
 };
 
 /* By their numbers (client.h); one that the machine has not is one without a name. */
-#define SERVERS (PROCESS_DEVICE_SERVER + (int)DEVICE_CLASSES)
+#define SERVERS (PROCESS_RMEM_SERVER + 1)
 
 struct agent {
 	struct cluster_info here;
@@ -75,7 +75,7 @@ struct agent {
 	struct part part;
 	struct to_say say;
 	struct family family;
-	struct server *server;		/* [SERVERS] of the leader; else NULL */
+	struct server *server;		/* [SERVERS] */
 };
 
 /* Read etc/job and place its ranks. 0 or -E_NAME; with `is_loud` the reason goes to the console. */
@@ -107,8 +107,8 @@ uint32_t agent_hundredths(void);
 long agent_limit_process(const struct agent *a, const struct member *m, int proc);
 
 /*
- * Start the servers of the leader's cluster, each in a process of its own, on this core. 0; or
- * -E_NAME: the machine cannot do without one, and the console says which.
+ * Start the servers of the own cluster, each in a process of its own, on this core. 0; or -E_NAME:
+ * the cluster cannot do without one, and the console says which.
  */
 int servers_start(struct agent *a);
 

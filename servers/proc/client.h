@@ -24,6 +24,7 @@
 #include <abi/layout.h>
 #include <abi/startup.h>
 #include <atoll/service.h>
+#include <servers/device/protocol.h>
 
 #define PID_FIRST 2		/* what smaller numbers mean is others' affair */
 #define PROCESS_PORT 3
@@ -88,7 +89,7 @@ enum process_op {
 	PROCESS_NAME = 14,
 	/*
 	 * pid: number of a server, status: a signal that ends it, or 0 -> pid: how often it was
-	 * started. For tests: of a machine whose etc/job allows that, and of cluster 0
+	 * started. For tests: of a machine whose etc/job allows that
 	 */
 	PROCESS_SERVER = 15,
 	/*
@@ -369,14 +370,16 @@ int process_fork(struct channel *ch, const struct process_spawn *what, int *hand
 int process_start(struct channel *ch, int pid, uint32_t flags, const struct process_entry *entry);
 
 /*
- * End a server of the machine, of which cluster 0 has these, by a signal, or with 0 do not. How
- * often it was started; -E_ACCES: the machine was not started so; -E_SRCH: there is none, or it is
- * not running; or what service_call says.
+ * End a server of the channel's cluster by a signal, or with 0 do not; all but the last one are
+ * cluster 0's. How often it was started; -E_ACCES: the machine was not started so; -E_SRCH: there
+ * is none, or it is not running; or what service_call says.
  */
 enum process_server {
 	PROCESS_NAME_SERVER,
 	PROCESS_FILE_SERVER,
 	PROCESS_DEVICE_SERVER,		/* the first: of class 0 (servers/device/protocol.h) */
+	/* of the memory of the cluster that is asked (servers/rmem/protocol.h) */
+	PROCESS_RMEM_SERVER = PROCESS_DEVICE_SERVER + DEVICE_CLASSES,
 };
 int process_server(struct channel *ch, int server, int sig);
 

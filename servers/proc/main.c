@@ -240,11 +240,13 @@ begin(void)
 	agent.has_files = file_open(FILE_SERVER, &f) == 0;
 	kevent_bind(EVENT_MAILBOX, in, BIT_MAIL);
 	kevent_bind(EVENT_ROOM, 0, BIT_ROOM);
-	if (!is_leader) {
+	if (!is_leader)
 		kevent_bind(EVENT_CLUSTER, PROC_LEADER, BIT_DEATH);
+	if (servers_start(&agent) != 0)
+		halt(1);
+	if (!is_leader)
 		return;
-	}
-	if (servers_start(&agent) != 0 || job_plan_read(&agent.plan, &agent.here, true) != 0)
+	if (job_plan_read(&agent.plan, &agent.here, true) != 0)
 		halt(1);
 	begin_job(1);
 }

@@ -571,6 +571,8 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 		r->pid = group_ask(s->member, s->q.flags, s->q.pid, s->q.status);
 		return r->pid < 0 ? r->pid : 0;
 	case PROCESS_SERVER:
+		/* a cluster without ranks has not read it */
+		job_plan_read(&agent->plan, &agent->here, false);
 		r->pid = agent->plan.job.may_end_servers ?
 			servers_kill(agent, s->q.pid, s->q.status) : -E_ACCES;
 		return r->pid < 0 ? r->pid : 0;

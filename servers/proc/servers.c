@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The servers of the leader's cluster. The process server opens the port of each, before anything
- * else runs, and gives it a handle that reads there. It keeps the port open itself: whatever
- * becomes of a server, no other process can be asked in its place, and what clients say meanwhile
- * waits for its successor, which is started at once.
+ * The servers of a cluster: the leader's has most. The process server opens the port of each,
+ * before anything else runs, and gives it a handle that reads there. It keeps the port open
+ * itself: whatever becomes of a server, no other process can be asked in its place, and what
+ * clients say meanwhile waits for its successor, which is started at once.
  */
 #include <context.h>
 #include <atoll/kcalls.h>
@@ -13,6 +13,7 @@
 #include <servers/device/protocol.h>
 #include <servers/file/protocol.h>
 #include <servers/name/protocol.h>
+#include <servers/rmem/protocol.h>
 #include <servers/proc/agent.h>
 #include <servers/proc/client.h>
 
@@ -197,14 +198,12 @@ archive_has(const char *name)
 	return file_open(name, &f) == 0;
 }
 
-int
-servers_start(struct agent *a)
+/* What the leader's cluster has, by the files of the archive. */
+static void
+name_leaders(const struct agent *a, struct server *servers)
 {
-	static struct server servers[SERVERS];
 	bool has_devices = archive_has(DEVICE_SERVER);
-	long result = 0;
 
-	a->server = servers;
 	servers[PROCESS_NAME_SERVER].port = NAME_PORT;
 	servers[PROCESS_NAME_SERVER].name = a->has_names ? NAME_SERVER : NULL;
 	servers[PROCESS_FILE_SERVER].port = FILE_PORT;
@@ -218,6 +217,19 @@ servers_start(struct agent *a)
 		s->device_class = class;
 		s->name = has_devices && s->devices > 0 ? DEVICE_SERVER : NULL;
 	}
+}
+
+int
+servers_start(struct agent *a)
+{
+	static struct server servers[SERVERS];
+	long result = 0;
+
+	a->server = servers;
+	if (a->here.cluster == PROC_LEADER)
+		name_leaders(a, servers);
+	servers[PROCESS_RMEM_SERVER].port = RMEM_PORT;
+	servers[PROCESS_RMEM_SERVER].name = archive_has(RMEM_SERVER) ? RMEM_SERVER : NULL;
 	for (int i = 0; i < SERVERS && result >= 0; i++)
 		if (servers[i].name != NULL)
 			result = start_server(a, &servers[i]);

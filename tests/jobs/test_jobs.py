@@ -132,6 +132,22 @@ def servers_end(port):
                 "--end-servers", "--map", "scatter")), 0, *(f"ok rank {r}: servers killed" for r in range(n)))
 
 
+def far_memory(port):
+    """Programs use memory of other clusters, whose servers end."""
+    rmem = ("--rmem", "--end-servers", "--map", "scatter")
+    for ranks, what in ((1, "use"), (4, "use"), (4, "shared"), (1, "wrong"), (1, "killed")):
+        yield f"memory_of_other_clusters_{what}_{ranks}", \
+            lambda n=ranks, w=what: ranks_say_ok(run(port, n, "farmem", w, options=rmem), n)
+    if port == "riscv64":
+        yield "what_clients_had_of_a_cluster_comes_back", \
+            lambda: ranks_say_ok(run(port, 1, "farmem", "back", options=rmem), 1)
+        yield "clusters_of_2_mb_give_memory", lambda: ranks_say_ok(
+            run(port, 6, "farmem", "use", "1", "100", machine="mppa256", options=rmem), 6)
+        for seed in (1, 2):
+            yield f"memory_servers_and_clients_are_killed_at_any_time_{seed}", \
+                lambda s=seed: ranks_say_ok(run(port, 1, "farmem", "kills", str(s), "60", options=rmem), 1)
+
+
 def moves(port):
     """Processes go to cores of one's choice."""
     yield "processes_go_to_cores_of_ones_choice", lambda: ranks_say_ok(run(port, 1, "moves"), 1)
@@ -282,6 +298,7 @@ def scenarios(port):
     yield from shared_cores(port)
     yield from shared_with_servers(port)
     yield from programs(port)
+    yield from far_memory(port)
     if port == "riscv64":
         yield from servers_end(port)
         yield from moves(port)

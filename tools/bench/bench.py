@@ -12,6 +12,7 @@ program that it runs.
     repetitions = 5                   rows with the same name and params become one: median of the values, n = how many
     args = ["--size", "{size}"]       {NAME} is a parameter
     files = []                        put into the boot archive
+    options = []                      of ./atoll run, beside those that the above make
     [parameters]                      the grid: every combination is run
     size = [8, 1024]
     [quick]                           replaces parameters with --quick
@@ -78,7 +79,7 @@ should use here, --paper makes the experiments of seed 000, --roles those of see
 more).
 """
 KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions",
-        "args", "files", "parameters", "quick", "probe",
+        "args", "files", "options", "parameters", "quick", "probe",
         "icount", "span", "stretches", "bare", "rtl", "timeout_s"}
 SPAN_COUNTS = {"send", "receive", "one_way", "sender", "receiver", "round_trip"}
 FOLDER = os.path.join(ROOT, "bench")
@@ -146,6 +147,7 @@ class Shot:
                 "--map", p.get("map", "compact"), "--timeout", str(b.get("timeout_s", 300)), *extra]
         for f in b.get("files", []):
             argv += ["--file", os.path.join(ROOT, f)]
+        argv += b.get("options", [])
         if bare:
             return argv + ["--bare",
                            os.path.join(BUILD, self.port, "tests", "kernel",

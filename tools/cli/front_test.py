@@ -119,6 +119,13 @@ def test_devices_are_asked_for_by_kind(tmp_path):
         run.parse(["--device", "random", "prog"])
 
 
+def test_memory_servers_are_for_thread_ranks():
+    assert run.parse(["--rmem", "prog"]).rmem and not run.parse(["prog"]).rmem
+    for wrong in (["--port=or1k", "--rmem"], ["--port=riscv64", "--bare", "--rmem"], ["--ranks=process", "--rmem"]):
+        with pytest.raises(Usage):
+            run.parse(wrong + ["prog"])
+
+
 def test_too_many_ranks_name_the_limit(tmp_path):
     with pytest.raises(Usage, match="257 ranks are too many for machine mppa256, which takes 256"):
         run.make_job(run.parse(["-n", "257", "--machine", "mppa256", "x"]))

@@ -47,6 +47,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --share DIR[:PLACE][,ro]
                        riscv64: a folder of ours, on the machine as /share or PLACE: what programs write
                        there are real files; ro: they may only read. Up to eight
+  --rmem               each cluster gives pages of its memory to programs of all (<atoll/rmem.h>)
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
   --count FILE         with --icount: write the counted windows between markers to FILE
@@ -64,7 +65,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
 
 REPEAT_MAX = 1000000	# servers/proc/job.h
 LIMITS = ("memory", "threads", "processes")
-SERVERS = ("name", "proc", "personality", "file", "device")
+SERVERS = ("name", "proc", "personality", "file", "device", "rmem")
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc4"}
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map",
           "--mpi-names": "mpi_names", "--mpi-path": "mpi_path",
@@ -73,7 +74,7 @@ VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--ma
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks",
           "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory",
-         "--stretches": "stretches", "--end-servers": "end_servers",
+         "--stretches": "stretches", "--end-servers": "end_servers", "--rmem": "rmem",
          "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
 
@@ -88,6 +89,7 @@ class Options:
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
         self.limit, self.repeat, self.device, self.share, self.end_servers = {}, "1", [], [], False
+        self.rmem = False
 
 
 def parse(argv):
@@ -183,6 +185,8 @@ def _check_devices(o):
     for device in o.device:
         if device not in ("console", "random"):
             raise Usage(f"unknown device '{device}': use console or random")
+    if o.rmem and (o.port not in ("hosted", "riscv64") or o.bare or o.ranks == "process"):
+        raise Usage("--rmem is for jobs of thread ranks with --port hosted or riscv64")
     for option, given in (("--device", o.device), ("--share", o.share)):
         if given and (o.port != "riscv64" or o.bare):
             raise Usage(f"{option} is for jobs with --port riscv64")
@@ -324,7 +328,8 @@ def make_job(o):
                                        ("etc/args", "".join(a + "\n" for a in o.args).encode())], "bin/init"))
     servers = [s for s in ("bin/name", "bin/proc", "bin/personality") +
                (("bin/file",) if o.port == "riscv64" else ()) +
-               (("bin/device",) if o.device else ()) if os.path.exists(os.path.join(BUILD, o.port, s))]
+               (("bin/device",) if o.device else ()) + (("bin/rmem",) if o.rmem else ())
+               if os.path.exists(os.path.join(BUILD, o.port, s))]
     if "bin/proc" not in servers:
         raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
     try:

@@ -71,6 +71,9 @@ struct service_opening {
  */
 int service_try_open(struct channel *ch, struct service_opening *o);
 
+/* All steps: as service_open, but with `is_anew` it waits a second for pages that come back. */
+int service_open_all(struct channel *ch, struct service_opening *o);
+
 /*
  * The server has ended (-E_PIPE), and will be started again: give up the channel, and open one to
  * its successor as service_open does. Without success there is no channel.
