@@ -10,6 +10,7 @@
 #include <mpi/coll/algorithm.h>
 #include <mpi/coll/central_fast.h>
 #include <mpi/coll/choose.h>
+#include <mpi/coll/flags.h>
 #include <mpi/coll/locality.h>
 #include <mpi/coll/pattern.h>
 
@@ -306,6 +307,7 @@ central_coll_run(struct mpi_rank *self, struct comm *c, const struct collective 
 		return false;
 	if (r.far && (r.v->largest < 2 || !goes_far(self, r.v, k)))
 		return false;
+	mpi_flags_make(self, c, slot_needs);
 	r.root = r.far ? mpi_locality_position(r.v, k->root) : k->root;
 	if (patterns[k->kind].combines)
 		r.op = mpi_op_bind(self, k->op, k->recv.datatype);
@@ -317,6 +319,7 @@ central_coll_run(struct mpi_rank *self, struct comm *c, const struct collective 
 
 #define CENTRAL(name, kind) \
 	const struct algorithm mpi_algorithm_##name##_central = {.run = central_coll_run, \
+		.starts = STARTS_LAID, \
 		.central_fast = (kind) == COLL_BARRIER || (kind) == COLL_ALLREDUCE};
 
 FOR_EACH_PATTERN(CENTRAL)

@@ -364,6 +364,39 @@ started_without_messages(void)
 	library_close(mpi_self());
 }
 
+/* The same where blocking ones go by central barriers, or read what lies with the others. */
+static void
+started_beside_central_ones(void)
+{
+	enum { COUNT = 300, MOST = 8 };
+	static const int sizes[] = {1, 12, COUNT};
+	int mine[MOST * COUNT] = {0}, sum[COUNT], other[MOST * COUNT];
+	struct comm *world = &mpi_self()->world;
+	uint32_t before;
+
+	MPI_Init(NULL, NULL);
+	MPI_Allreduce(mine, sum, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Alltoall(mine, COUNT, MPI_INT, other, COUNT, MPI_INT, MPI_COMM_WORLD);
+	before = world->collectives;
+	for (int i = 0; i < 3; i++) {
+		int n = sizes[i];
+		MPI_Request r[2];
+
+		for (int k = 0; k < world->size * n; k++)
+			mine[k] = element(world->rank, k);
+		MPI_Iallreduce(mine, sum, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[0]);
+		MPI_Ialltoall(mine, n, MPI_INT, other, n, MPI_INT, MPI_COMM_WORLD, &r[1]);
+		MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+		for (int k = 0; k < n; k++)
+			MUST(sum[k] == sum_of(world->size, k));
+		for (int k = 0; k < world->size * n; k++)
+			MUST(other[k] == element(k / n, world->rank * n + k % n));
+	}
+	MUST(world->collectives == before);
+	MPI_Finalize();
+	library_close(mpi_self());
+}
+
 static void
 everything(unsigned ranks, unsigned per_cluster)
 {
@@ -396,6 +429,9 @@ TEST(started_ones_need_no_messages)
 	test_os.cores = 4;
 	job_run(2, 2, 0, started_without_messages);
 	job_run(3, 3, 0, started_without_messages);
+	job_run(8, 8, 0, started_beside_central_ones);
+	test_os.cores = 9;
+	job_run(8, 8, 0, started_beside_central_ones);
 	expect_eq(job_errors, 0);
 }
 

@@ -68,6 +68,15 @@ mpi_flags_begin(struct flags *g, struct mpi_rank *self, struct comm *c, size_t b
 	return true;
 }
 
+void
+mpi_flags_make(struct mpi_rank *self, struct comm *c, size_t bytes)
+{
+	struct flags g;
+
+	if (bytes <= FLAGS_BUFFERS * mpi_flags_buffer_bytes(self))
+		mpi_flags_begin(&g, self, c, bytes);
+}
+
 size_t
 mpi_flags_bytes(const struct flags *g)
 {

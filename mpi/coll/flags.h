@@ -48,6 +48,12 @@ struct flags {
  */
 bool mpi_flags_begin(struct flags *g, struct mpi_rank *self, struct comm *c, size_t bytes);
 
+/*
+ * A blocking call that goes another way makes them for started ones of that size, which must not
+ * wait; all ranks call it.
+ */
+void mpi_flags_make(struct mpi_rank *self, struct comm *c, size_t bytes);
+
 /* Bytes of a buffer; the same of flags that are yet to be made. */
 size_t mpi_flags_bytes(const struct flags *g);
 size_t mpi_flags_buffer_bytes(const struct mpi_rank *self);
@@ -125,11 +131,13 @@ mpi_flags_end(struct flags *g)
 }
 
 /*
- * How a call can be started: not at all; laid beside the flags; or, an allreduce of ranks of one
- * address space, shown where it is. A number in struct algorithm, as each rank has addresses of its
- * own.
+ * How a call can be started: not at all; laid beside the flags; the same with small blocks, where
+ * messages are faster with larger ones; or, an allreduce of ranks of one address space, shown where
+ * it is. A number in struct algorithm, as each rank has addresses of its own.
  */
-enum starts { STARTS_NOT, STARTS_LAID, STARTS_ZEROCOPY };
+enum starts { STARTS_NOT, STARTS_LAID, STARTS_LAID_SMALL, STARTS_ZEROCOPY };
+
+#define LAID_SMALL_MAX 4096		/* bytes of a block */
 
 /*
  * Start a call (coll/started_coll.c); `outer` is complete when it is over, perhaps on return.

@@ -365,14 +365,15 @@ set_out(struct started *s, uint32_t rounds)
 
 /* Are there flags, and a buffer, for it? */
 static bool
-suits(struct started *s, struct mpi_rank *self, const struct comm *c)
+suits(struct started *s, struct mpi_rank *self, const struct comm *c, enum starts how)
 {
 	const struct locality *v = c->locality;
 	struct passage *p = &s->p;
 
 	if (s->zerocopy)
 		return transport_shares_memory(self) && can_combine(self, &s->k, false);
-	if (!passage_describe(p, s->k.kind, self, c))
+	if (!passage_describe(p, s->k.kind, self, c) ||
+		(how == STARTS_LAID_SMALL && p->all > LAID_SMALL_MAX))
 		return false;
 	return p->all * (patterns[s->k.kind].each ? (size_t)c->size : 1) <= FLAGS_SMALL ||
 		v->started.buffers != NULL;
@@ -421,7 +422,7 @@ mpi_started(struct mpi_rank *self, struct comm *c, const struct collective *k, e
 	s->p.k = &s->k;
 	s->outer = outer;
 	s->zerocopy = how == STARTS_ZEROCOPY;
-	if (suits(s, self, c) && started_begin(s, self, v))
+	if (suits(s, self, c, how) && started_begin(s, self, v))
 		return true;
 	put_away(v, s);
 	return false;

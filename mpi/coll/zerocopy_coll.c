@@ -174,6 +174,8 @@ run_copy(struct mpi_rank *self, struct comm *c, const struct collective *k, int 
 		mine.in = address_of(k, mine.give, own_place ? c->rank : 0);
 	if (!gathering_begin(&g, self, c, mine))
 		return false;
+	if (k->kind == COLL_ALLTOALL && k->even && g.bytes <= LAID_SMALL_MAX)
+		mpi_flags_make(self, c, g.bytes * (size_t)c->size);
 	*err = MPI_SUCCESS;
 	if (k->kind == COLL_GATHER)
 		put_block(&g);
@@ -322,7 +324,8 @@ const struct algorithm mpi_algorithm_bcast_zerocopy = {.run = run_copy};
 const struct algorithm mpi_algorithm_gather_zerocopy = {.run = run_copy};
 const struct algorithm mpi_algorithm_scatter_zerocopy = {.run = run_copy};
 const struct algorithm mpi_algorithm_allgather_zerocopy = {.run = run_copy};
-const struct algorithm mpi_algorithm_alltoall_zerocopy = {.run = run_copy};
+const struct algorithm mpi_algorithm_alltoall_zerocopy =
+	{.run = run_copy, .starts = STARTS_LAID_SMALL};
 const struct algorithm mpi_algorithm_reduce_zerocopy = {.run = run_reduction};
 const struct algorithm mpi_algorithm_allreduce_zerocopy =
 	{.run = run_reduction, .starts = STARTS_ZEROCOPY};
