@@ -34,6 +34,8 @@
 #define TEST_BASE_PORT 8
 #define TEST_BADGE 16
 #define TEST_AREA_BYTES (64u << 20)
+#define TEST_CHANNELS 64
+#define TEST_PAGE 4096
 
 struct test_thread {
 	pthread_t thread;
@@ -65,6 +67,15 @@ struct test_port {
 	size_t len;
 };
 
+/* A channel of two clusters: both sides see the same memory, at the same addresses. */
+struct test_channel {
+	unsigned cluster[2];		/* of who made it, and of who opens it */
+	int owner[2];			/* thread + 1 that is told, on each side */
+	bool ended[2];
+	char *memory;
+	size_t bytes;
+};
+
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;		/* portals, and who sleeps */
@@ -77,6 +88,8 @@ static struct {
 	unsigned cores;			/* that each cluster claims to have */
 	bool dead[TEST_CLUSTERS];
 	struct test_handles mailboxes[TEST_CLUSTERS];
+	struct test_channel channel[TEST_CHANNELS];
+	int channels;
 } test_os = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /*
@@ -98,6 +111,7 @@ static __thread struct mpi_rank test_rank;
 static __thread struct mpi_rank *test_first;	/* of a further thread: the rank of the first one */
 static __thread struct startup test_startup;
 static __thread int test_tid;
+static __thread char *test_mapped;	/* memory of the channel that is being mapped */
 
 struct mpi_rank *
 mpi_self(void)
@@ -206,17 +220,52 @@ kfutex_wake(unsigned long addr, int count)
 	return syscall(SYS_futex, addr, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
-/* Who is told of a mailbox; all are told of room. */
+/* Handles of channels: the number, and the side. */
+#define TEST_CHANNEL 0x4000
+
+static struct test_channel *
+test_channel_of(int handle)
+{
+	return &test_os.channel[(handle & ~TEST_CHANNEL) >> 1];
+}
+
+static void
+test_channel_tell_locked(int handle)
+{
+	int owner = test_channel_of(handle)->owner[~handle & 1];
+
+	if (owner != 0)
+		test_wake_locked(owner - 1);
+}
+
+static long
+test_channel_bind_locked(int handle)
+{
+	struct test_channel *c = test_channel_of(handle);
+	int other = ~handle & 1;
+
+	c->owner[handle & 1] = test_tid + 1;
+	if (test_os.dead[c->cluster[other]])
+		return -E_HOSTDOWN;
+	return c->ended[other] ? -E_PIPE : 0;
+}
+
+/* Who is told of a mailbox, and of a channel; all are told of room. */
 long
 kevent_bind(int event, int object, int bit)
 {
+	long err = 0;
+
 	(void)bit;
 	pthread_mutex_lock(&test_os.lock);
+	if (event == EVENT_CHANNEL)
+		err = test_channel_bind_locked(object);
+	else
+		test_wake_locked(test_tid);
 	if (event == EVENT_MAILBOX)
 		test_os.port[test_startup.cluster][object].owner = test_tid + 1;
-	test_wake_locked(test_tid);
 	pthread_mutex_unlock(&test_os.lock);
-	return 0;
+	return err;
 }
 
 bool
@@ -248,7 +297,7 @@ long
 kcluster_info(void *info)
 {
 	struct cluster_info i = {.cluster = test_startup.cluster, .clusters = TEST_CLUSTERS,
-		.cores = test_os.cores};
+		.cores = test_os.cores, .page_bytes = TEST_PAGE};
 
 	memcpy(info, &i, sizeof(i));
 	return 0;
@@ -484,10 +533,105 @@ kportal_open(int cluster, int port, int local_port)
 		(int)test_startup.cluster << 24;
 }
 
+/* For whoever reads where a mailbox leads. */
+long
+kchannel_create(int mailbox, int count, void *number)
+{
+	size_t bytes = (size_t)count * TEST_PAGE;
+	struct test_channel *c;
+	int n;
+
+	pthread_mutex_lock(&test_os.lock);
+	n = test_os.channels;
+	if (n < TEST_CHANNELS) {
+		c = &test_os.channel[test_os.channels++];
+		*c = (struct test_channel){.cluster = {test_startup.cluster, mailbox >> 8 & 15},
+			.bytes = bytes, .memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)};
+		test_mapped = c->memory;
+		memcpy(number, &n, sizeof(uint32_t));
+	}
+	pthread_mutex_unlock(&test_os.lock);
+	return n < TEST_CHANNELS ? TEST_CHANNEL | n << 1 : -E_NOMEM;
+}
+
+long
+kchannel_open(int mailbox, int cluster, uint32_t number)
+{
+	const struct test_channel *c = &test_os.channel[number];
+	long handle = -E_NOENT;
+
+	(void)mailbox;
+	pthread_mutex_lock(&test_os.lock);
+	if (number < (uint32_t)test_os.channels && c->cluster[0] == (unsigned)cluster &&
+		c->cluster[1] == test_startup.cluster) {
+		test_mapped = c->memory;
+		handle = TEST_CHANNEL | (long)number << 1 | 1;
+	}
+	pthread_mutex_unlock(&test_os.lock);
+	return handle;
+}
+
+long
+kchannel_wake(int channel)
+{
+	pthread_mutex_lock(&test_os.lock);
+	test_channel_tell_locked(channel);
+	pthread_mutex_unlock(&test_os.lock);
+	return 0;
+}
+
+/* Memory is asked for, to map a channel there. */
+long
+kmem_alloc(int proc, unsigned long len, int prot, void *addr)
+{
+	uint64_t at = (uintptr_t)test_mapped;
+
+	(void)proc;
+	(void)len;
+	(void)prot;
+	memcpy(addr, &at, sizeof(at));
+	return 0;
+}
+
+long
+kpage_map(int proc, unsigned long addr, int memory, int first, int count, int prot)
+{
+	(void)proc;
+	(void)first;
+	(void)count;
+	(void)prot;
+	return addr == (uintptr_t)test_channel_of(memory)->memory ? 0 : -E_INVAL;
+}
+
+long
+kpage_unmap(int proc, unsigned long addr, int count)
+{
+	(void)proc;
+	(void)addr;
+	(void)count;
+	return 0;
+}
+
+/* The memory goes with the side that made it. */
+static void
+test_channel_end_locked(int handle)
+{
+	struct test_channel *c = test_channel_of(handle);
+	uint32_t *words = (uint32_t *)(void *)c->memory;
+
+	c->ended[handle & 1] = true;
+	for (size_t i = 0; (handle & 1) == 0 && i < c->bytes / sizeof(*words); i++)
+		__atomic_store_n(&words[i], 0, __ATOMIC_RELAXED);
+	test_channel_tell_locked(handle);
+}
+
 long
 khandle_close(int handle)
 {
 	pthread_mutex_lock(&test_os.lock);
+	if (handle & TEST_CHANNEL)
+		test_channel_end_locked(handle);
 	test_os.mailboxes[test_startup.cluster].open -= (handle & (TEST_OUT(0, 0) | TEST_PORTAL)) ==
 		TEST_OUT(0, 0);
 	pthread_mutex_unlock(&test_os.lock);
@@ -602,7 +746,7 @@ job_run(unsigned ranks, unsigned per_cluster, size_t area_bytes, void (*body)(vo
 	memset(test_os.events, 0, sizeof(test_os.events));
 	memset(test_os.dead, 0, sizeof(test_os.dead));
 	memset(test_os.mailboxes, 0, sizeof(test_os.mailboxes));
-	test_os.threads = 0;
+	test_os.threads = test_os.channels = 0;
 	for (unsigned i = 0; i * per_cluster < ranks; i++) {
 		test_os.parts[i] = (struct job_part){TEST_BASE_PORT, TEST_BADGE};
 		/*
@@ -623,6 +767,8 @@ job_run(unsigned ranks, unsigned per_cluster, size_t area_bytes, void (*body)(vo
 		pthread_join(test_os.thread[start[i].tid].thread, NULL);
 	for (unsigned i = 0; i * per_cluster < ranks; i++)
 		munmap(job.area[i], job.area_bytes);
+	for (int i = 0; i < test_os.channels; i++)
+		munmap(test_os.channel[i].memory, test_os.channel[i].bytes);
 	free(start);
 }
 
