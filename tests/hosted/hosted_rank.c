@@ -3,6 +3,7 @@
  * A rank for the tests of the hosted port. The argument says what it does:
  *
  *	named		links a name and finds those of all others, then as hang
+ *	far		keeps something in the memory of each other cluster, then as hang
  *	hang, spin	say "ready", then wait in the host for ever, or compute for ever
  *	fault R		rank R writes to address 0x1230, the others spin
  *	private		check that globals, thread-local data, heap and stdio belong to this rank
@@ -20,7 +21,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <abi/errors.h>
+#include <abi/layout.h>
 #include <atoll/kcalls.h>
+#include <atoll/rmem.h>
 #include <atoll/startup.h>
 #include <servers/name/client.h>
 
@@ -119,6 +122,44 @@ find_all(void)
 		printf("FAIL rank %u: %s: %s\n", s->rank, name, error_text(result));
 }
 
+/* The page is zeros, whatever the cluster's life before has given, and is what was written then. */
+static int
+keep_there(int cluster)
+{
+	struct rmem far;
+	uint64_t at;
+	char word[5] = {0};
+	int result = rmem_open(&far, &(struct rmem_setup){.cluster = cluster, .bit = 4,
+		.policy = RMEM_LRU, .frames = 1});
+
+	if (result == 0)
+		result = rmem_alloc(&far, 2, &at);
+	if (result == 0)
+		result = rmem_read(&far, at, word, sizeof(word));
+	if (result == 0)
+		result = word[0] != 0 ? -E_IO : rmem_write(&far, at, "word", 5);
+	if (result == 0)
+		result = rmem_read(&far, at + RMEM_PAGE, word, sizeof(word));
+	if (result == 0)
+		result = rmem_read(&far, at, word, sizeof(word));
+	return result != 0 ? result : strcmp(word, "word") == 0 ? 0 : -E_IO;
+}
+
+static void
+keep_everywhere(void)
+{
+	struct cluster_info here;
+
+	kcluster_info(&here);
+	for (int c = 0; c < (int)here.clusters; c++) {
+		int result = c == (int)here.cluster ? 0 : keep_there(c);
+
+		if (result != 0)
+			printf("FAIL rank %d: memory of cluster %d: %s\n", rank, c,
+				error_text(result));
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -136,8 +177,10 @@ main(int argc, char **argv)
 		syscall(SYS_exit_group, 5);
 	if (strcmp(what, "named") == 0)
 		find_all();
+	if (strcmp(what, "far") == 0)
+		keep_everywhere();
 	ready();
-	if (strcmp(what, "hang") == 0 || strcmp(what, "named") == 0)
+	if (strcmp(what, "hang") == 0 || strcmp(what, "named") == 0 || strcmp(what, "far") == 0)
 		for (;;)
 			pause();
 	if (strcmp(what, "fault") == 0 && rank == victim)

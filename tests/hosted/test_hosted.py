@@ -49,7 +49,7 @@ def write_files(folder, m, ranks, args, repeat=1):
     the launcher's command line.
     """
     program, args = (args[0][1:], args[1:]) if args[0][0] == ":" else ("hosted_rank", args)
-    members = [(n, read(n)) for n in ("bin/name", "bin/proc")] + [("bin/rank", read("tests/" + program))]
+    members = [(n, read(n)) for n in ("bin/name", "bin/proc", "bin/rmem")] + [("bin/rank", read("tests/" + program))]
     text = archive.job_text("bin/rank", ranks, "compact", args, [], m.places()) + archive.limits_text({}, repeat)
     members.append(("etc/job", text))
     image, offsets = archive.pack(members)
@@ -194,6 +194,18 @@ def test_names_of_a_killed_cluster_are_gone_for_the_next_job():
         run.process.send_signal(signal.SIGTERM)
         run.end()
     assert "FAIL" not in run.output, run.output
+
+
+def test_a_cluster_that_was_started_again_has_its_servers_again():
+    """All ranks keep something in the memory of all clusters, one of which is killed each time."""
+    with running(4, ["far"], m=shape(2, 2), repeat=4) as run:
+        for turn in (1, 2, 3):
+            run.wait_for("ready", 4 * turn)
+            os.kill(children(run.process.pid)[-1], signal.SIGKILL)
+        run.wait_for("ready", 16)
+        run.process.send_signal(signal.SIGTERM)
+        run.end()
+    assert "FAIL" not in run.output and run.output.count("cluster 2 is started again") == 3, run.output
 
 
 def test_signals_to_the_launcher_end_everything():

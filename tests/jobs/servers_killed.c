@@ -4,7 +4,7 @@
  * and sockets, share memory, fork, start programs, and wait in polls. Each call is answered, with
  * an error that its server's end explains, or rightly; nobody waits for ever, and at the end the
  * machine has what it had before. Rank 0 kills; the others need a cluster each.
- * usage: servers_killed [SEED [KILLS]]
+ * usage: servers_killed [SEED [KILLS [FOLDER]]]: files of workers are there, and not in /tmp
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,6 +39,7 @@
 
 static uint64_t state;
 static char own[64], other[64];
+static const char *folder = "/tmp";
 static volatile sig_atomic_t is_over;
 static uint32_t rank;			/* a worker is none itself */
 
@@ -155,11 +156,15 @@ use_poll(void)
 static const char *
 share_memory(void)
 {
-	int fd = open(own, O_RDWR | O_CREAT, 0600);
+	char name[64];
 	volatile uint32_t *m = MAP_FAILED;
 	const char *wrong = NULL;
 	pid_t pid;
+	int fd;
 
+	/* not of a folder of the host */
+	snprintf(name, sizeof(name), "/tmp%s.shared", strrchr(own, '/'));
+	fd = open(name, O_RDWR | O_CREAT, 0600);
 	if (fd < 0 || ftruncate(fd, PAGE) != 0)
 		wrong = failed("ftruncate");
 	else if ((m = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
@@ -175,7 +180,7 @@ share_memory(void)
 	if (pid > 0 && (waitpid(pid, NULL, 0) != pid || m[1] != 77))
 		wrong = "memory that is shared";
 	munmap((void *)m, PAGE);
-	unlink(own);
+	unlink(name);
 	return wrong;
 }
 
@@ -225,7 +230,7 @@ work(int number)
 	const char *wrong = NULL;
 
 	state += (uint64_t)number << 32;
-	snprintf(own, sizeof(own), "/tmp/%u.%d", rank, number);
+	snprintf(own, sizeof(own), "%s/%u.%d", folder, rank, number);
 	snprintf(other, sizeof(other), "%s.other", own);
 	while (!is_over && wrong == NULL)
 		wrong = do_something(draw(THINGS));
@@ -290,8 +295,8 @@ begin_anew(void)
 		while (process_server(&leader, n, 0) <= lives)
 			kthread_yield();
 	}
-	snprintf(own, sizeof(own), "/tmp/own");
-	snprintf(other, sizeof(other), "/tmp/other");
+	snprintf(own, sizeof(own), "%s/own", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
 	unlink(own);
 	for (uint32_t what = 0; what < THINGS; what++) {
 		const char *wrong = do_something(what);
@@ -320,6 +325,8 @@ main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], QUICK) == 0)
 		return 0;
+	if (argc > 3)
+		folder = argv[3];
 	rank = atoll_startup()->rank;
 	state = seed * 1000 + rank;
 	signal(SIGTERM, end_soon);

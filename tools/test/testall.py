@@ -134,12 +134,13 @@ def table_names(path):
 
 # scripts in tests/GROUP/test_*.py that are run once per argument, side by side
 VARIANTS = {"bench": PORTS, "apps": PORTS, "apps.km": PORTS, "apps.paths": PORTS, "jobs": PORTS,
-            "jobs.deadlock": PORTS, "jobs.walls": PORTS, "hosted.sanitized": ("address", "thread"),
-            "process.sanitized": ("address", "thread"), "mpi4py": ("some",), "programs": (),
+            "jobs.deadlock": PORTS, "jobs.walls": PORTS, "jobs.kills": ("some",),
+            "hosted.sanitized": ("address", "thread"), "process.sanitized": ("address", "thread"),
+            "mpi4py": ("some",), "programs": (),
             "hw.defects": ("cluster", "snooped", "plain", "chip")}
 # further arguments, for which a script is run only when its group is asked for
 PROGRAMS = os.path.join(ROOT, "tests", "programs", "table.toml")
-AT_LENGTH = {"mpi4py": ("1", "2", "4"), "same": ("all",), "programs": table_names(PROGRAMS),
+AT_LENGTH = {"mpi4py": ("1", "2", "4"), "same": ("all",), "jobs.kills": ("all",), "programs": table_names(PROGRAMS),
              "hw.chip": ("all",), "hw.cluster": ("all",)}
 
 
