@@ -147,8 +147,8 @@ fit_in_buffer(const struct flags *g, const struct span own[], int blocks)
 	return desc_fits(g, bytes);
 }
 
-/* Blocks for which the line has no slot are empty. */
-static void
+/* Blocks for which the line has no slot are empty. Compiled for each place apart. */
+ALWAYS_INLINE void
 lay_blocks(struct flags *g, const struct span own[], int blocks, enum where where)
 {
 	bool line = where == ON_LINE;
@@ -175,10 +175,12 @@ lay_blocks(struct flags *g, const struct span own[], int blocks, enum where wher
 static bool
 offer(struct flags *g, const struct span own[], int blocks)
 {
-	bool line = fit_on_line(g, own, blocks);
-
-	if (line || fit_in_buffer(g, own, blocks)) {
-		lay_blocks(g, own, blocks, line ? ON_LINE : IN_BUFFER);
+	if (fit_on_line(g, own, blocks)) {
+		lay_blocks(g, own, blocks, ON_LINE);
+		return true;
+	}
+	if (fit_in_buffer(g, own, blocks)) {
+		lay_blocks(g, own, blocks, IN_BUFFER);
 		return true;
 	}
 	own_line(g, false)->truncated = false;

@@ -69,7 +69,7 @@ mpi_flags_begin(struct flags *g, struct mpi_rank *self, struct comm *c, size_t b
 }
 
 void
-mpi_flags_make(struct mpi_rank *self, struct comm *c, size_t bytes)
+mpi_flags_make_now(struct mpi_rank *self, struct comm *c, size_t bytes)
 {
 	struct flags g;
 

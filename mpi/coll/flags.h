@@ -48,11 +48,21 @@ struct flags {
  */
 bool mpi_flags_begin(struct flags *g, struct mpi_rank *self, struct comm *c, size_t bytes);
 
+void mpi_flags_make_now(struct mpi_rank *self, struct comm *c, size_t bytes);
+
 /*
  * A blocking call that goes another way makes them for started ones of that size, which must not
- * wait; all ranks call it.
+ * wait; all ranks call it, and have a locality.
  */
-void mpi_flags_make(struct mpi_rank *self, struct comm *c, size_t bytes);
+static inline void
+mpi_flags_make(struct mpi_rank *self, struct comm *c, size_t bytes)
+{
+	const struct locality *v = c->locality;
+
+	if (c->size <= FLAGS_RANKS_MAX && (v->waits.flags == NULL ||
+		(bytes > FLAGS_SMALL && v->waits.buffers == NULL)))
+		mpi_flags_make_now(self, c, bytes);
+}
 
 /* Bytes of a buffer; the same of flags that are yet to be made. */
 size_t mpi_flags_bytes(const struct flags *g);
