@@ -69,7 +69,7 @@ MPI_REST := $(if $(MPI_SRC),$(LIB)/libmpi_missing.a)
 MPI_REST_OBJ := $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_MISSING))
 MPI_INC := $(wildcard mpi/include)
 # Each cluster has both, which share 2 MB with its ranks on the smallest machines.
-U_SMALL_riscv64 := servers/proc/% user/personality/% servers/file/%
+U_SMALL_riscv64 := servers/proc/% user/personality/% servers/file/% base/fmt.c base/cpio.c base/parse.c user/console.c
 # Nobody walks their stacks by frame pointers, and few of their switches are large enough for a table.
 U_SMALLER := -Os -fomit-frame-pointer -fno-jump-tables
 u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),$(U_SMALLER))
@@ -81,7 +81,7 @@ U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PR
 $(U)/base/%.o: base/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/base -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) $(call u_size,$<) $(U_FREE) -I$(VIEW)/base -c -o $@ $<
 $(U)/user/libc/%.o: user/libc/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)

@@ -172,6 +172,25 @@ admit(struct service *s, const struct mail_sender *from, uint32_t number)
 	client_wake(s, c);
 }
 
+void
+service_refuse(int in, const struct service_kind *kind, int error, int bit)
+{
+	struct channel_offer offer = {.pages = kind->pages, .message = kind->message};
+	struct service_open message;
+	const int32_t answer = error;
+	struct mail_sender from;
+	struct channel ch;
+
+	while (kmailbox_read(in, ANY_SOURCE_CLUSTER, &message, &from) >= 0) {
+		offer.cluster = (int)from.cluster;
+		offer.number = message.number;
+		if (message.magic != kind->magic || channel_take(&ch, in, &offer, bit) != 0)
+			continue;
+		channel_try_send(&ch, &answer, sizeof(answer));
+		channel_end(&ch);
+	}
+}
+
 /* True: something was read. */
 static bool
 take_mail(struct service *s)

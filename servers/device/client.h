@@ -26,8 +26,8 @@ struct device_client {
 
 /*
  * Open the device of a class. `bit` of the notification of whichever thread uses the client is its
- * own, and may be set at any time. Waits for the server: without one, for ever. 0 or what
- * service_open says.
+ * own, and may be set at any time. Waits for the server while it is started. 0; -DEVICE_ENXIO: the
+ * machine was not given one; or what service_open says.
  */
 int device_open(struct device_client *c, uint32_t class, int bit);
 void device_close(struct device_client *c);

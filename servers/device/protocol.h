@@ -25,6 +25,8 @@
 	.cluster = DEVICE_CLUSTER, .port = (int)DEVICE_PORT(class), .pages = DEVICE_PAGES}
 #define DEVICE_SERVER "bin/device"		/* in the boot archive */
 
+#define DEVICE_ENXIO 6			/* Linux's: the machine was not given one of that class */
+
 enum device_class {
 	DEVICE_CONSOLE,		/* what is typed, and the console's text; one stream */
 	DEVICE_RANDOM,		/* random bytes of the host */

@@ -46,6 +46,12 @@ file_open(const char *name, struct file *f)
 }
 
 size_t
+file_offset(const struct file *f)
+{
+	return (uintptr_t)f->data - archive.addr;
+}
+
+size_t
 file_read(const struct file *f, size_t offset, void *to, size_t len)
 {
 	size_t left = offset < f->bytes ? f->bytes - offset : 0;

@@ -20,6 +20,9 @@ struct file {
  */
 int file_open(const char *name, struct file *f);
 
+/* Where its bytes begin in the boot archive. */
+size_t file_offset(const struct file *f);
+
 /* Copy up to len bytes at offset. Returns their number, 0 at the end. */
 size_t file_read(const struct file *f, size_t offset, void *to, size_t len);
 

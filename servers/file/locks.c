@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Locks of files: those of a range of bytes, which are a client's (fcntl), and those of a whole
- * file, which are a description's (flock). Neither sees the other. They lie in a table and end with
- * their owner. Who has to wait is answered LATER, and told when a lock of any file goes.
+ * Locks of files: those of a range of bytes, which are a client's (fcntl) or a description's
+ * (F_OFD_SETLK), and those of a whole file, which are a description's (flock). Ranges and whole
+ * files do not see each other. They lie in a table and end with their owner. Who has to wait is
+ * answered LATER, and told when a lock of any file goes.
  */
 #include <abi/errors.h>
 #include <base/str.h>
@@ -27,7 +28,7 @@ share_of(const struct description *d)
 static bool
 is_same_owner(const struct file_lock *a, const struct file_lock *b)
 {
-	return a->is_whole == b->is_whole && a->owner == b->owner;
+	return a->is_whole == b->is_whole && a->is_open == b->is_open && a->owner == b->owner;
 }
 
 static bool
@@ -137,15 +138,23 @@ wait_end(struct tree *t, uint32_t client)
 	t->lock_wait[client] = 0;
 }
 
+/* Whose turn it is to unlock is not known of a description. */
+static bool
+is_of_client(const struct file_lock *l)
+{
+	return !l->is_whole && !l->is_open;
+}
+
 /* Does what is in the way of this wait for that client, itself or by others? */
 static bool
 waits_for(struct tree *t, const struct file_lock *wanted, uint32_t client, uint32_t depth)
 {
 	struct file_lock *l = t->lock;
 
-	while (!wanted->is_whole && depth < CHAIN_MAX && (l = in_the_way(t, wanted, l)) != NULL) {
-		if (l->owner == client || (t->lock_wait[l->owner] != 0 && waits_for(t,
-			&t->wanted[t->lock_wait[l->owner] - 1], client, depth + 1)))
+	while (is_of_client(wanted) && depth < CHAIN_MAX &&
+		(l = in_the_way(t, wanted, l)) != NULL) {
+		if (is_of_client(l) && (l->owner == client || (t->lock_wait[l->owner] != 0 &&
+			waits_for(t, &t->wanted[t->lock_wait[l->owner] - 1], client, depth + 1))))
 			return true;
 		l++;
 	}
@@ -155,7 +164,7 @@ waits_for(struct tree *t, const struct file_lock *wanted, uint32_t client, uint3
 static int
 wait_begin(struct tree *t, uint32_t client, const struct file_lock *wanted)
 {
-	if (!wanted->is_whole && waits_for(t, wanted, client, 0))
+	if (waits_for(t, wanted, client, 0))
 		return -FILE_EDEADLK;
 	for (uint32_t i = 0; i < LOCK_WAITS; i++)
 		if (!t->wanted[i].is_used) {
@@ -203,6 +212,7 @@ int
 lock_serve(struct serving *s, const struct description *d)
 {
 	uint32_t how = s->r->arg;
+	bool is_of_description = (how & (FILE_LOCK_WHOLE | FILE_LOCK_OPEN)) != 0;
 	struct file_range range;
 	struct file_lock lock;
 
@@ -218,7 +228,8 @@ lock_serve(struct serving *s, const struct description *d)
 		.first = range.first, .end = range.end,
 		.pid = range.pid, .is_used = true, .is_whole = (how & FILE_LOCK_WHOLE) != 0,
 		.is_exclusive = (how & FILE_LOCK_KIND) == FILE_LOCK_EXCLUSIVE,
-		.owner = (how & FILE_LOCK_WHOLE) != 0 ? (uint16_t)(d - s->t->description) :
+		.is_open = (how & (FILE_LOCK_WHOLE | FILE_LOCK_OPEN)) == FILE_LOCK_OPEN,
+		.owner = is_of_description ? (uint16_t)(d - s->t->description) :
 			(uint16_t)s->client};
 	if (lock.is_whole) {
 		lock.first = 0;
@@ -261,9 +272,14 @@ locks_close(struct tree *t, uint32_t client, const struct description *d)
 void
 locks_end(struct tree *t, const struct description *d)
 {
-	if (t->locks > 0)
-		drop(t, &(struct file_lock){.is_whole = true,
-			.owner = (uint16_t)(d - t->description)}, true);
+	struct file_lock of = {.is_whole = true, .owner = (uint16_t)(d - t->description)};
+
+	if (t->locks == 0)
+		return;
+	drop(t, &of, true);
+	of.is_whole = false;
+	of.is_open = true;
+	drop(t, &of, true);
 }
 
 void

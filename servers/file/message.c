@@ -144,6 +144,7 @@ put_new(struct tree *t, struct pipe *p, uint32_t client, const struct message_pu
 	if (m == NULL)
 		return -E_NOMEM;
 	m->priority = what->priority;
+	m->pid = what->pid;
 	m->name = *what->name;
 	result = rights_take(t, client, what, m);
 	if (result == 0 && !bytes_move(t, staged, &m->bytes, staged->count)) {
@@ -175,7 +176,7 @@ message_put(struct tree *t, struct pipe *p, uint32_t client, const struct messag
 	len = staged->count;
 	if (p->type == PIPE_STREAM && len == 0)
 		return 0;
-	if (last != NULL && last->rights == 0)
+	if (last != NULL && last->rights == 0 && last->pid == what->pid)
 		result = bytes_move(t, staged, &last->bytes, len) ? 0 : -E_NOMEM;
 	else
 		result = put_new(t, p, client, what);
@@ -231,7 +232,7 @@ take_rights(struct tree *t, uint32_t client, struct message *m, struct message_t
 		what->rights = rights_give(t, client, m, what->right, what->rights_room);
 }
 
-/* A stream goes on with the next message, but not behind descriptors. */
+/* A stream goes on with the next message, but not behind descriptors, or with another's. */
 static void
 take_stream(struct tree *t, struct pipe *p, uint32_t client, struct message_taken *what)
 {
@@ -255,7 +256,8 @@ take_stream(struct tree *t, struct pipe *p, uint32_t client, struct message_take
 		else if (!what->is_peek)
 			break;
 		m = next;
-		goes_on &= what->done + what->rest < what->len + what->more;
+		goes_on &= what->done + what->rest < what->len + what->more &&
+			(!what->is_of_one || m == NULL || m->pid == what->pid);
 	}
 }
 
@@ -268,6 +270,7 @@ message_take(struct tree *t, struct pipe *p, uint32_t client, struct message_tak
 	what->whole = before;
 	what->priority = m->priority;
 	what->name = m->name;
+	what->pid = m->pid;
 	if (p->type == PIPE_STREAM) {
 		take_stream(t, p, client, what);
 		return;

@@ -42,6 +42,8 @@ stage_all(uint32_t client, const unsigned char *text, uint32_t len)
 	return error;
 }
 
+static uint32_t sender;			/* the pid that says who sends */
+
 /* With a descriptor, unless that is 0. */
 static long
 sent_with(uint32_t client, uint32_t handle, const unsigned char *text, uint32_t len, uint32_t right)
@@ -56,7 +58,7 @@ sent_with(uint32_t client, uint32_t handle, const unsigned char *text, uint32_t 
 	if (error != 0)
 		return error;
 	r = asked(client, (struct file_request){.op = FILE_SEND, .handle = handle,
-		.more = right != 0}, &more, sizeof(more));
+		.more = right != 0, .offset = (uint64_t)sender << 32}, &more, sizeof(more));
 	return r.error != 0 ? r.error : (long)r.count;
 }
 
@@ -88,6 +90,7 @@ struct held {
 	uint32_t len, from;		/* bytes of it are left from there on */
 	unsigned char text[LONGEST];
 	bool has_right;
+	int32_t pid;			/* of who has sent it */
 };
 
 static struct side {
@@ -96,6 +99,7 @@ static struct side {
 	struct held held[HELD];		/* that came to it */
 	int count;
 	bool is_reset;
+	bool tells;			/* who has sent a message */
 } side[PAIRS][2];
 static uint32_t type_of[PAIRS];
 
@@ -131,6 +135,10 @@ make_pair(int p)
 		side[p][i].handle = two[i].handle;
 		side[p][i].count = 0;
 		side[p][i].is_reset = false;
+		side[p][i].tells = next(&state) % 2 == 0;
+		if (side[p][i].tells)
+			expect_eq(on(FILE_ENDPOINT, c, two[i].handle, FILE_ENDPOINT_TELLS,
+				0).error, 0);
 	}
 }
 
@@ -178,6 +186,7 @@ try_send(int p, int i, uint32_t len)
 			.arg = FILE_CREATE | FILE_READABLE}, "f", 2).handle;
 	for (uint32_t n = 0; n < len; n++)
 		text[n] = (unsigned char)next(&state);
+	sender = 1 + next(&state) % 3;
 	got = sent_with((uint32_t)s->owner, s->handle, text, len, right);
 	if (right != 0)
 		on(FILE_CLOSE, (uint32_t)s->owner, right, 0, 0);
@@ -196,13 +205,18 @@ try_send(int p, int i, uint32_t len)
 	h->len = len;
 	h->from = 0;
 	h->has_right = right != 0;
+	h->pid = (int32_t)sender;
 	to->count++;
 }
 
-/* Bytes of a stream up to the end of a message with a descriptor, or of one message. */
+/*
+ * Bytes of a stream up to the end of a message with a descriptor, and where that is told of one
+ * sender; or of one message.
+ */
 static uint32_t
 model_take(int p, struct side *s, unsigned char *to, uint32_t len, bool is_peek)
 {
+	int32_t pid = s->held[0].pid;
 	uint32_t done = 0;
 	bool is_last = false;
 
@@ -215,12 +229,13 @@ model_take(int p, struct side *s, unsigned char *to, uint32_t len, bool is_peek)
 		is_last = type_of[p] != FILE_STREAM || h->has_right;
 		if (is_peek) {
 			i++;
-			continue;
+		} else {
+			h->from += n;
+			h->has_right = false;
+			if (type_of[p] != FILE_STREAM || h->from == h->len)
+				drop_first(s);
 		}
-		h->from += n;
-		h->has_right = false;
-		if (type_of[p] != FILE_STREAM || h->from == h->len)
-			drop_first(s);
+		is_last |= s->tells && i < s->count && s->held[i].pid != pid;
 	}
 	return done;
 }
@@ -231,6 +246,7 @@ try_receive(int p, int i, uint32_t len)
 	static unsigned char got[2 * LONGEST], want[2 * LONGEST];
 	struct side *s = &side[p][i];
 	bool is_peek = next(&state) % 6 == 0, has_right;
+	int32_t pid = s->count > 0 && s->tells ? s->held[0].pid : 0;
 	uint32_t flags = is_peek ? FILE_PEEK : FILE_WITH_RIGHTS;
 	long n;
 
@@ -249,6 +265,7 @@ try_receive(int p, int i, uint32_t len)
 		expect(free_blocks() < 4);
 		return;
 	}
+	expect_eq(received.pid, pid);
 	/* a stream may have had a descriptor later on */
 	if (!is_peek && has_right)
 		expect_eq(received.rights, 1);

@@ -144,9 +144,9 @@ enum file_op {
 	FILE_CONNECT = 33,	/* handle, struct file_address (no bytes: to nobody any more) */
 	FILE_ACCEPT = 34,	/* handle, more: FILE_NONBLOCK -> struct file_accepted */
 	/*
-	 * handle, arg: priority in a message queue, more: descriptors, offset: FILE_DONT_WAIT,
-	 * struct file_address (no bytes: of the other side), handles -> count: of bytes that were
-	 * staged before
+	 * handle, arg: priority in a message queue, more: descriptors, offset: FILE_DONT_WAIT and,
+	 * in the upper half, the pid of who sends, struct file_address (no bytes: of the other
+	 * side), handles -> count: of bytes that were staged before
 	 */
 	FILE_SEND = 35,
 	/*
@@ -155,7 +155,7 @@ enum file_op {
 	 */
 	FILE_RECEIVE = 36,
 	FILE_SHUTDOWN = 37,	/* handle, arg: 1: to read, 2: to write, 3 */
-	FILE_ENDPOINT = 38,	/* handle, arg: 1: the error is taken -> struct file_endpoint */
+	FILE_ENDPOINT = 38,	/* handle, arg: FILE_ENDPOINT_* -> struct file_endpoint */
 	/*
 	 * Message queues. struct file_name, arg: as for FILE_OPEN, more: mode, offset: messages
 	 * and, in the lower half, bytes of each -> struct file_claimed
@@ -179,8 +179,8 @@ enum file_op {
 	/*
 	 * handle, arg: FILE_LOCK_*, struct file_range -> nothing; of TEST: the lock that is in the
 	 * way, or of kind NONE. A range is the client's and goes when it closes a handle of the
-	 * file, WHOLE the description's. AGAIN; LATER: when the client is told it may ask again,
-	 * and is to FORGET else; DEADLK, NOLCK
+	 * file; with OPEN, and WHOLE, it is the description's. AGAIN; LATER: when the client is
+	 * told it may ask again, and is to FORGET else; DEADLK, NOLCK
 	 */
 	FILE_LOCK = 43,
 	FILE_SYNC = 27,		/* handle: what is in the file outlives the machine */
@@ -305,6 +305,7 @@ struct file_status {
 #define FILE_LOCK_TEST 8
 #define FILE_LOCK_WHOLE 16
 #define FILE_LOCK_FORGET 32
+#define FILE_LOCK_OPEN 64
 
 /* Bytes [first, end) of a file. */
 struct file_range {
@@ -320,6 +321,10 @@ enum file_socket { FILE_STREAM = 1, FILE_DATAGRAM = 2, FILE_PACKETS = 5 };
 #define FILE_DONT_WAIT 1
 #define FILE_PEEK 2			/* the message stays */
 #define FILE_WITH_RIGHTS 4		/* descriptors that come with it are taken */
+/* FILE_ENDPOINT */
+#define FILE_ENDPOINT_ERROR 1		/* it is taken */
+#define FILE_ENDPOINT_TELLS 2		/* who sends is told from now on, */
+#define FILE_ENDPOINT_TELLS_NOT 4	/* or no more */
 #define FILE_STAGED_MAX 65536		/* bytes that one request takes */
 #define FILE_ADDRESS_MAX 108		/* bytes of the name of a socket, sun_path */
 #define FILE_ADDRESS_PATH 256
@@ -347,14 +352,15 @@ struct file_accepted {
 struct file_received {
 	uint16_t rights;
 	uint16_t is_cut;		/* there was no room for all of it */
-	struct file_name name;		/* of who has sent it */
+	int32_t pid;			/* of who has sent it; 0: that is not told */
+	struct file_name name;
 	struct file_claimed right[FILE_RIGHTS_MAX];
 };
 
 struct file_endpoint {
 	uint32_t type;			/* enum file_socket */
 	uint32_t error;
-	uint32_t listens, has_peer;
+	uint32_t listens, has_peer, tells;
 	int32_t pid;			/* of the other side */
 	struct file_name name, peer;
 };

@@ -190,6 +190,7 @@ serve_accept(struct serving *s, const struct description *l, struct pipe *p)
 	peer = endpoint_peer(s->t, new);
 	if (peer != NULL)
 		a.name = endpoint_of(s->t, peer)->name;
+	endpoint_of(s->t, new)->tells = endpoint_of(s->t, p)->tells;
 	a.end = open_pipe(s->t, s->client, new, d, FILE_READABLE | FILE_WRITABLE |
 		(s->r->more & FILE_NONBLOCK));
 	put_out(s, &a, sizeof(a));
@@ -205,12 +206,14 @@ serve_endpoint(struct serving *s, struct pipe *p)
 		p->type == PIPE_PACKETS ? FILE_PACKETS : FILE_DATAGRAM, .error = e->error,
 		.listens = e->state == ENDPOINT_LISTENS, .pid = e->state == ENDPOINT_NEW ? 0 :
 		e->state == ENDPOINT_LISTENS ? e->pid : e->peer_pid, .name = e->name,
-		.has_peer = peer != NULL};
+		.has_peer = peer != NULL, .tells = e->tells};
 
 	if (peer != NULL)
 		out.peer = endpoint_of(s->t, peer)->name;
-	if (s->r->arg != 0)
+	if ((s->r->arg & FILE_ENDPOINT_ERROR) != 0)
 		e->error = 0;
+	if ((s->r->arg & (FILE_ENDPOINT_TELLS | FILE_ENDPOINT_TELLS_NOT)) != 0)
+		e->tells = (s->r->arg & FILE_ENDPOINT_TELLS) != 0;
 	put_out(s, &out, sizeof(out));
 	return 0;
 }
@@ -232,12 +235,14 @@ serve_out(struct serving *s, const struct description *d, struct pipe *p)
 	if (is_write) {
 		what.from = s->data;
 		what.len = r->arg;
+		what.pid = endpoint_of(s->t, p)->pid;
 	} else if (!read_address(s, &a) || r->more > FILE_RIGHTS_MAX ||
 		s->data_bytes < sizeof(a) + r->more * sizeof(right[0])) {
 		return -E_INVAL;
 	} else {
 		what.priority = is_queue(p) ? r->arg : 0;
 		what.rights = r->more;
+		what.pid = (int32_t)(r->offset >> 32);
 		memcpy(right, (const char *)s->data + sizeof(a), r->more * sizeof(right[0]));
 		if (a.name.bytes > 0 && p->type == PIPE_DATAGRAM)
 			result = socket_find(s->t, p, &a, &to);
@@ -280,7 +285,9 @@ serve_receive(struct serving *s, const struct description *d, struct pipe *p)
 {
 	struct file_received out = {0};
 	uint32_t flags = s->r->more;
+	bool tells = !is_queue(p) && endpoint_of(s->t, p)->tells;
 	struct message_taken what = {.more = s->r->arg, .is_peek = (flags & FILE_PEEK) != 0,
+		.is_of_one = tells,
 		.right = out.right, .rights_room = (flags & FILE_WITH_RIGHTS) != 0 ?
 		FILE_RIGHTS_MAX : 0};
 	long result = take(s, p, &what);
@@ -292,6 +299,7 @@ serve_receive(struct serving *s, const struct description *d, struct pipe *p)
 	s->reply->more = what.rest;
 	s->reply->value = is_queue(p) ? what.priority : what.whole;
 	out.name = what.name;
+	out.pid = tells ? what.pid : 0;
 	out.rights = what.rights;
 	out.is_cut = p->type != PIPE_STREAM && what.whole > what.rest;
 	put_out(s, &out, sizeof(out));

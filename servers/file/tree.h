@@ -132,7 +132,8 @@ struct message {
 	struct bytes bytes;
 	uint32_t priority;		/* of a message queue */
 	uint16_t rights, first_right;	/* handles that come with it */
-	struct file_name name;		/* of who has sent it */
+	int32_t pid;			/* of who has sent it, and the name of that */
+	struct file_name name;
 };
 
 struct pipe {
@@ -162,6 +163,7 @@ struct endpoint {
 	uint8_t shut;
 	uint16_t peer;			/* number + 1; 0: none */
 	bool is_peer_gone;		/* it had one */
+	bool tells;			/* who receives here hears who has sent it */
 	uint16_t error;			/* that the next call says */
 	uint16_t backlog, waiting;	/* connections that have not been accepted */
 	uint16_t next;			/* the next one of these, number + 1 */
@@ -191,10 +193,11 @@ struct file_lock {
 	uint64_t first, end;
 	uint64_t file;
 	int32_t pid;
-	uint16_t owner;			/* client; is_whole: description */
+	uint16_t owner;			/* client; is_whole, is_open: description */
 	uint8_t share;			/* its number, from 1; 0: none */
 	bool is_used : 1;
 	bool is_whole : 1;
+	bool is_open : 1;
 	bool is_exclusive : 1;
 };
 
@@ -433,6 +436,7 @@ struct message_put {
 	const void *from;
 	uint32_t len;
 	uint32_t priority;
+	int32_t pid;
 	const struct file_name *name;
 	const uint32_t *right;
 	uint32_t rights;
@@ -441,6 +445,7 @@ struct message_taken {
 	void *to;
 	uint32_t len, more;		/* to `to`, and behind them to the client's rest */
 	bool is_peek;
+	bool is_of_one;			/* of a stream what one process has sent */
 	struct file_claimed *right;
 	uint32_t rights_room;
 	/* filled */
@@ -448,6 +453,7 @@ struct message_taken {
 	uint32_t done, rest;
 	uint32_t whole;			/* bytes of the message */
 	uint32_t priority, rights;
+	int32_t pid;
 	struct file_name name;
 };
 long message_put(struct tree *t, struct pipe *p, uint32_t client, const struct message_put *what);

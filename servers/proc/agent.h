@@ -40,7 +40,7 @@ struct to_say {
 #define BIT_ROOM 2			/* an output mailbox that was full may take one */
 #define BIT_END 3			/* of the part's process */
 #define BIT_DEATH 4			/* of a cluster */
-#define BIT_SERVER 5			/* the end of a server */
+#define BIT_SERVER 5	/* the end of a server, or a question for one that there is not */
 #define BIT_CHILD 6			/* of a process that a program has asked for */
 #define BIT_TYPED 7	/* it is time to look what was typed, and who has not ended */
 #define BIT_NAMES 8			/* the name server has said something */
@@ -51,7 +51,9 @@ struct to_say {
 struct server {
 	const char *name;		/* in the boot archive */
 	int port;			/* where it listens */
-	int in, kept;			/* handles: of that, and of what it leaves its successor */
+	bool is_refused;		/* there is none, and who asks for it hears that */
+	/* handles: of that, also if there is no such server; and of what it leaves its successor */
+	int in, kept;
 	int proc;			/* handle; 0: it was not started */
 	uint32_t devices;		/* that it drives: */
 	uint8_t device[STARTUP_DEVICES];	/* their numbers */
@@ -113,8 +115,9 @@ long agent_limit_process(const struct agent *a, const struct member *m, int proc
 int servers_start(struct agent *a);
 
 /*
- * Those that have ended (BIT_SERVER) are started again, which the console says. False: one is not,
- * for it ends again and again, or there is no memory for it.
+ * Those that have ended (BIT_SERVER) are started again, which the console says, and who asks for a
+ * device that the machine was not given is answered. False: one is not, for it ends again and
+ * again, or there is no memory for it.
  */
 bool servers_look(struct agent *a);
 

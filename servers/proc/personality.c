@@ -15,6 +15,7 @@
 static struct image im;
 static uint64_t info_at;		/* of struct personality_info in it */
 static bool is_open;
+static struct file calls;		/* PERSONALITY_CALLS; of no bytes: there is none */
 
 /* The stacks of the first threads. */
 static int
@@ -79,6 +80,7 @@ open_once(void)
 		return 0;
 	if (file_open(FILE_NAME, &f) != 0)
 		return -E_NOENT;
+	file_open(PERSONALITY_CALLS, &calls);
 	result = image_open(&im, (struct text){FILE_NAME, sizeof(FILE_NAME) - 1}, true);
 	if (result == 0 && elf_is_relocated(&im.elf)) {
 		console_print("atoll: " FILE_NAME " must not need relocation\n");
@@ -102,6 +104,8 @@ personality_map(int proc, const struct personality_info *what)
 	if (result != 0)
 		return result == -E_NOENT ? 0 : (int)result;
 	info.page_bytes = (uint32_t)im.page_bytes;
+	info.calls = (uint32_t)(calls.bytes / PERSONALITY_CALL_BYTES);
+	info.calls_at = calls.bytes > 0 ? (uint32_t)file_offset(&calls) : 0;
 	result = map_stacks(proc, im.page_bytes, &info);
 	if (result == 0)
 		result = copy_make(&c, &im, proc);

@@ -8,6 +8,7 @@
 #include <context.h>
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
+#include <atoll/service.h>
 #include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/device/protocol.h>
@@ -154,6 +155,18 @@ start_server(const struct agent *a, struct server *s)
 	return result;
 }
 
+/*
+ * Who asks for one that this machine does not have is to hear that (refuse_askers), and not to wait
+ * for ever. 0 or -E_NAME.
+ */
+static long
+stand_in(struct server *s)
+{
+	long result = s->in = (int)kmailbox_create(s->port);
+
+	return result < 0 ? result : kevent_bind(EVENT_MAILBOX, s->in, BIT_SERVER);
+}
+
 /* --- devices --- */
 
 /* Who is to drive a device: a server of its own, or the file server; NULL: nobody here does. */
@@ -216,6 +229,7 @@ name_leaders(const struct agent *a, struct server *servers)
 		s->port = (int)DEVICE_PORT(class);
 		s->device_class = class;
 		s->name = has_devices && s->devices > 0 ? DEVICE_SERVER : NULL;
+		s->is_refused = s->name == NULL;
 	}
 }
 
@@ -233,6 +247,8 @@ servers_start(struct agent *a)
 	for (int i = 0; i < SERVERS && result >= 0; i++)
 		if (servers[i].name != NULL)
 			result = start_server(a, &servers[i]);
+		else if (servers[i].is_refused)
+			result = stand_in(&servers[i]);
 	return result < 0 ? (int)result : 0;
 }
 
@@ -286,6 +302,14 @@ begin_next_life(const struct agent *a, struct server *s, const struct proc_statu
 	return is_open && !is_last;
 }
 
+static void
+refuse_askers(const struct server *s)
+{
+	const struct service_kind kind = DEVICE_SERVICE(s->device_class);
+
+	service_refuse(s->in, &kind, -DEVICE_ENXIO, BIT_SERVER);
+}
+
 bool
 servers_look(struct agent *a)
 {
@@ -295,6 +319,8 @@ servers_look(struct agent *a)
 	for (struct server *s = a->server; s < a->server + SERVERS && is_well; s++)
 		if (s->proc > 0 && kproc_wait(s->proc, &status, NOW) >= 0)
 			is_well = begin_next_life(a, s, &status);
+		else if (s->is_refused)
+			refuse_askers(s);
 	return is_well;
 }
 

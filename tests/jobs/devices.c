@@ -2,9 +2,10 @@
  *
  * Every rank uses the device servers: random bytes and the console's input. With `lost` the servers
  * are ended meanwhile: who asks or waits then hears EIO, and is served by the successor. With
- * `typed` the console's is ended again and again, and no byte that was typed is lost.
+ * `typed` the console's is ended again and again, and no byte that was typed is lost. With `absent`
+ * the machine has no source of random bytes.
  *
- * usage: devices [nonsense] [random] [console] [leave] [waits] [lost] [typed]
+ * usage: devices [nonsense] [random] [console] [leave] [waits] [lost] [typed] [absent]
  */
 #include <signal.h>
 #include <stdint.h>
@@ -26,6 +27,7 @@
 #define BLOCK 5000
 #define INPUT_MAX 20000
 #define PIECE 50
+#define TRIES 40		/* more than there are channels */
 #define PIECES 20		/* that are read between two ends of the server */
 
 static unsigned char text[INPUT_MAX], more[DEVICE_DATA];
@@ -243,6 +245,20 @@ lost(void)
 	device_close(&c);
 }
 
+/* What the machine was not given is refused, each time, and what it was given is not. */
+static void
+absent(void)
+{
+	struct device_client c;
+
+	for (int i = 0; i < TRIES; i++) {
+		expect(device_open(&c, DEVICE_RANDOM, BIT), -DEVICE_ENXIO,
+			"open what is not there");
+		expect(device_read(&c, text, 1), -DEVICE_ENXIO, "read what is not there");
+	}
+	device_close(&c);
+}
+
 static void
 typed(void)
 {
@@ -267,7 +283,7 @@ main(int argc, char **argv)
 		void (*run)(void);
 	} what[] = {{"leave", leave}, {"nonsense", nonsense}, {"random", random_bytes},
 		{"console", console}, {"waits", waits}, {"lost", lost},
-		{"typed", typed}};
+		{"typed", typed}, {"absent", absent}};
 
 	expect(process_open(&leader, 0, BIT_LEADER), 0, "open a channel");
 	for (int i = 1; i < argc; i++)

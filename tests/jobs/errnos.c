@@ -3,9 +3,11 @@
  * Each of the personality's calls, with each of its arguments wrong in several ways, said with the
  * results: the same here and on Linux. The table says what an argument is; the rest is generated.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <mqueue.h>
@@ -78,8 +80,17 @@ static int sock, stream, connection[2], queue;
 static const struct sockaddr_un there = {AF_UNIX, "folder"}, nowhere = {AF_UNIX, "nothing"};
 static struct iovec one_piece = {buffer, 10};
 static struct msghdr message = {.msg_iov = &one_piece, .msg_iovlen = 1};
+/* what comes beside the bytes: nowhere, and longer than there is room for */
+static const struct cmsghdr too_long = {.cmsg_len = 1000, .cmsg_level = SOL_SOCKET,
+	.cmsg_type = SCM_RIGHTS};
+static struct msghdr lost = {.msg_iov = &one_piece, .msg_iovlen = 1, .msg_control = (void *)8,
+	.msg_controllen = 32},
+	wrong_control = {.msg_iov = &one_piece, .msg_iovlen = 1,
+	.msg_control = (void *)(uintptr_t)&too_long, .msg_controllen = sizeof(too_long)};
 static socklen_t room = 100;
-static struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+static struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET},
+	unlock = {.l_type = F_UNLCK, .l_whence = SEEK_SET},
+	asked = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 struct row {
 	const char *name;
@@ -101,6 +112,9 @@ static const struct row rows[] = {
 	{CALL(fcntl), {DESCRIPTOR, FIXED, READ}, {A_FILE, F_SETLK, (long)&lock}},
 	{CALL(fcntl), {FIXED, FIXED, READ}, {A_FILE, F_SETLKW, (long)&lock}},
 	{CALL(fcntl), {DESCRIPTOR, FIXED, READ}, {A_FILE, F_GETLK, (long)&lock}},
+	{CALL(fcntl), {DESCRIPTOR, FIXED, READ}, {A_FILE, F_OFD_SETLK, (long)&unlock}},
+	{CALL(fcntl), {FIXED, FIXED, READ}, {A_FILE, F_OFD_SETLKW, (long)&unlock}},
+	{CALL(fcntl), {DESCRIPTOR, FIXED, READ}, {A_FILE, F_OFD_GETLK, (long)&asked}},
 	{CALL(flock), {DESCRIPTOR, FIXED}, {A_FILE, LOCK_UN}},
 	{CALL(flock), {FIXED, FIXED}, {A_FILE, 0}},
 	{CALL(ioctl), {DESCRIPTOR, WHICH}, {A_FILE, 0x5413, BUFFER}},
@@ -179,6 +193,16 @@ static const struct row rows[] = {
 	{CALL(clock_gettime), {FIXED, WRITTEN}, {CLOCK_PROCESS_CPUTIME_ID, BUFFER}},
 	{CALL(clock_gettime), {FIXED, WRITTEN}, {CLOCK_THREAD_CPUTIME_ID, BUFFER}},
 	{CALL(clock_getres), {FIXED, WRITTEN}, {CLOCK_PROCESS_CPUTIME_ID, BUFFER}},
+	{CALL(kill), {PID, WHICH}, {0, 0}},
+	{CALL(tkill), {FIXED, FIXED}, {99999, 0}},
+	{CALL(tgkill), {FIXED, PID, FIXED}, {99999, 99998, 0}},
+	{CALL(getpgid), {PID}, {0}},
+	{CALL(getsid), {PID}, {0}},
+	{CALL(setpgid), {FIXED, FIXED}, {99999, 0}},
+	{CALL(setpgid), {FIXED, FIXED}, {0, -1}},
+	{CALL(set_robust_list), {FIXED, WHICH}, {BUFFER, 23}},
+	{CALL(get_robust_list), {FIXED, WRITTEN, WRITTEN}, {0, BUFFER, BUFFER + 8}},
+	{CALL(rt_sigsuspend), {FIXED, FIXED}, {8, 8}},
 	{CALL(getgroups), {FIXED, FIXED}, {-1, BUFFER}},
 	/* sockets and message queues */
 	{CALL(socket), {FIXED, WHICH, COUNT}, {AF_UNIX, SOCK_STREAM, 0}},
@@ -191,6 +215,7 @@ static const struct row rows[] = {
 	{CALL(connect), {FIXED, READ, FIXED}, {A_SOCKET, (long)&there, sizeof(there)}},
 	{CALL(connect), {FIXED, FIXED, FIXED}, {A_STREAM, (long)&nowhere, sizeof(nowhere)}},
 	{CALL(connect), {FIXED, FIXED, FIXED}, {A_CONNECTION, (long)&there, sizeof(there)}},
+	{CALL(accept), {DESCRIPTOR, FIXED, FIXED}, {A_STREAM, 0, 0}},
 	{CALL(accept4), {DESCRIPTOR, FIXED, FIXED, FLAGS}, {A_STREAM, 0, 0, 0}},
 	{CALL(accept4), {FIXED, FIXED, FIXED, FIXED}, {A_SOCKET, 0, 0, 0}},
 	{CALL(getsockname), {DESCRIPTOR, WRITTEN, WRITTEN}, {A_SOCKET, BUFFER, (long)&room}},
@@ -207,6 +232,12 @@ static const struct row rows[] = {
 	{CALL(recvfrom), {FIXED, FIXED, FIXED, FIXED, FIXED, FIXED},
 		{A_STREAM, BUFFER, 10, MSG_DONTWAIT, 0, 0}},
 	{CALL(sendmsg), {DESCRIPTOR, READ, FIXED}, {A_CONNECTION, (long)&message, 0}},
+	{CALL(sendmsg), {FIXED, FIXED, FIXED}, {A_CONNECTION, (long)&lost, 0}},
+	{CALL(sendmsg), {FIXED, FIXED, FIXED}, {A_CONNECTION, (long)&wrong_control, 0}},
+	{CALL(setsockopt), {DESCRIPTOR, FIXED, FIXED, READ, COUNT},
+		{A_SOCKET, SOL_SOCKET, SO_PASSCRED, BUFFER, 4}},
+	{CALL(getsockopt), {DESCRIPTOR, FIXED, FIXED, WRITTEN, WRITTEN},
+		{A_SOCKET, SOL_SOCKET, SO_PASSCRED, BUFFER, (long)&room}},
 	{CALL(recvmsg), {DESCRIPTOR, READ, FIXED}, {A_SOCKET, (long)&message, MSG_DONTWAIT}},
 	{CALL(setsockopt), {DESCRIPTOR, WHICH, WHICH, READ, COUNT},
 		{A_SOCKET, SOL_SOCKET, SO_SNDBUF, BUFFER, 4}},
@@ -407,6 +438,27 @@ make_sockets(void)
 		socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0;
 }
 
+/* A list of mutexes that lies nowhere, or whose entries do, ends nobody in another way. */
+static void
+lists_nowhere(void)
+{
+	uint64_t head[3] = {8, 0, (uint64_t)hole};
+	const long lists[] = {8, (long)hole, (long)hole - 8, (long)head};
+
+	fflush(stdout);
+	for (unsigned i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		int status = -1;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			syscall(SYS_set_robust_list, lists[i], sizeof(head));
+			_exit(3);
+		}
+		waitpid(pid, &status, 0);
+		printf("a list nowhere: %d\n", status);
+	}
+}
+
 int
 main(void)
 {
@@ -427,6 +479,7 @@ main(void)
 		return 1;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		try_row(&rows[i]);
+	lists_nowhere();
 	printf("ok errnos\n");
 	return 0;
 }

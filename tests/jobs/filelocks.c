@@ -298,6 +298,51 @@ descriptions(void)
 	flock(file, LOCK_UN);
 }
 
+/* Ranges that are a description's. */
+static void
+asks_open(void)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 50};
+	int own = open("locked", O_RDWR);
+
+	say("by the parent's description", lock(file, F_OFD_SETLK, F_WRLCK, 0, 4));
+	say("by an own one", lock(own, F_OFD_SETLK, F_RDLCK, 0, 4));
+	say("by the process", lock(file, F_SETLK, F_RDLCK, 2, 1));
+	say("beside it", lock(own, F_OFD_SETLK, F_WRLCK, 20, 10));
+	say("what is in the way", fcntl(own, F_OFD_GETLK, &l));
+	printf("%s from %ld, %ld bytes, of %ld\n", l.l_type == F_WRLCK ? "exclusive" : "another",
+		(long)l.l_start, (long)l.l_len, (long)l.l_pid);
+	l = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 50};
+	say("what is in the process's way", fcntl(own, F_GETLK, &l));
+	printf("of %ld\n", (long)l.l_pid);
+	close(own);
+	own = open("locked", O_RDWR);
+	say("what was closed is free", lock(own, F_OFD_SETLK, F_WRLCK, 20, 10));
+	give(up[1]);
+	say("who waits gets it", lock(own, F_OFD_SETLKW, F_WRLCK, 0, 10));
+	close(own);
+}
+
+static void
+open_ranges(void)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 5, .l_pid = 1};
+	int other = open("locked", O_RDWR);
+	pid_t pid;
+
+	say("with a number", fcntl(file, F_OFD_SETLK, &l));
+	say("without reading", lock(77, F_OFD_SETLK, F_RDLCK, 0, 1));
+	say("a description's", lock(file, F_OFD_SETLK, F_WRLCK, 0, 10));
+	say("not for another of the same process", lock(other, F_OFD_SETLK, F_WRLCK, 9, 2));
+	say("not for the process itself", lock(other, F_SETLK, F_WRLCK, 9, 2));
+	say("flock is something else", flock(other, LOCK_EX | LOCK_NB));
+	close(other);		/* gives up what the process has, not what a description has */
+	pid = child(asks_open);
+	take(up[0]);
+	say("unlocked", lock(file, F_OFD_SETLK, F_UNLCK, 0, 0));
+	end(pid);
+}
+
 int
 main(void)
 {
@@ -315,6 +360,7 @@ main(void)
 	errors();
 	interrupted();
 	descriptions();
+	open_ranges();
 	unlink("locked");
 	printf("ok filelocks\n");
 	return 0;

@@ -274,6 +274,52 @@ ends_meanwhile(void)
 	close(fd);
 }
 
+static volatile sig_atomic_t noted;
+
+static void
+note(int sig)
+{
+	(void)sig;
+	noted = 1;
+}
+
+#define HAS_HEARD 42
+
+/* Computes on that core, and calls nobody, until a signal's handler has run there. */
+static _Noreturn void
+hears(int core, int out)
+{
+	signal(SIGUSR1, note);
+	while (own_core() != (uint32_t)core)
+		compute(1, 500);
+	if (write(out, "x", 1) != 1)
+		_exit(1);
+	while (!noted)
+		compute(1, 500);
+	_exit(own_core() == (uint32_t)core ? HAS_HEARD : 2);
+}
+
+/* A process that computes on an application core is sent a signal. */
+static void
+signal_reaches(int ac)
+{
+	int out[2], status = -1;
+	pid_t pid;
+	char c;
+
+	expect(pipe(out), 0, "a pipe");
+	pid = fork();
+	if (pid == 0)
+		hears(ac, out[1]);
+	expect(tell_core(pid, ac), 0, "to an application core");
+	expect(read(out[0], &c, 1), 1, "it is there");
+	expect(kill(pid, SIGUSR1), 0, "a signal");
+	waitpid(pid, &status, 0);
+	expect(WIFEXITED(status) ? WEXITSTATUS(status) : -1, HAS_HEARD, "its handler ran there");
+	close(out[0]);
+	close(out[1]);
+}
+
 /* --- rfork and execac --- */
 
 static uint32_t
@@ -484,6 +530,7 @@ main(int argc, char **argv)
 	there_and_back(ac, tc);
 	wrong_wishes(ac);
 	ends_meanwhile();
+	signal_reaches(ac);
 	processes_fork();
 	programs_begin(ac);
 	return verdict();

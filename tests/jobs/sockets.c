@@ -528,6 +528,106 @@ rights(void)
 	close(p[0]), close(s[0]), close(s[1]);
 }
 
+/* --- who has sent a message --- */
+
+/* The pid of who has sent what is received, 0: nobody is told; -1: the rest of it is wrong. */
+static pid_t
+receive_from(int from, char *text, size_t room, size_t control_room, int *flags)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec v = {text, room};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = control_room};
+	ssize_t n = recvmsg(from, &m, 0);
+	struct cmsghdr *k = CMSG_FIRSTHDR(&m);
+	struct ucred who;
+	int fd;
+
+	text[n > 0 ? n : 0] = 0;
+	*flags = m.msg_flags;
+	if (m.msg_controllen == 0)
+		return 0;
+	memcpy(&who, CMSG_DATA(k), sizeof(who));
+	if (k->cmsg_type != SCM_CREDENTIALS || k->cmsg_len != CMSG_LEN(sizeof(who)) ||
+		who.uid != getuid() || who.gid != getgid())
+		return -1;
+	if (m.msg_controllen >= CMSG_SPACE(sizeof(who)) + CMSG_LEN(sizeof(fd))) {
+		k = (struct cmsghdr *)(void *)(control.bytes + CMSG_SPACE(sizeof(who)));
+		if (k->cmsg_type != SCM_RIGHTS)
+			return -1;
+		memcpy(&fd, CMSG_DATA(k), sizeof(fd));
+		*flags = fd >= 0 && close(fd) == 0 ? -1 : -2;
+	}
+	return who.pid;
+}
+
+#define ROOM (CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int)))
+
+static ssize_t
+send_as(int to, pid_t pid, const char *text)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(struct ucred))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec v = {(void *)(uintptr_t)text, strlen(text)};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	struct cmsghdr *k = CMSG_FIRSTHDR(&m);
+	struct ucred who = {pid, getuid(), getgid()};
+
+	k->cmsg_level = SOL_SOCKET;
+	k->cmsg_type = SCM_CREDENTIALS;
+	k->cmsg_len = CMSG_LEN(sizeof(who));
+	memcpy(CMSG_DATA(k), &who, sizeof(who));
+	return sendmsg(to, &m, 0);
+}
+
+static void
+senders(int type)
+{
+	int s[2], p[2], flags, on = 1, value = -1;
+	socklen_t bytes = sizeof(value);
+	char text[32];
+	pid_t pid;
+
+	socketpair(AF_UNIX, type, 0, s);
+	expect(getsockopt(s[0], SOL_SOCKET, SO_PASSCRED, &value, &bytes), 0, "PASSCRED");
+	expect(value, 0, "not at first");
+	expect(setsockopt(s[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)), 0, "PASSCRED");
+	expect(getsockopt(s[0], SOL_SOCKET, SO_PASSCRED, &value, &bytes), 0, "PASSCRED");
+	expect(value, 1, "from now on");
+	expect(send(s[1], "own", 3, 0), 3, "send");
+	pid = fork();
+	if (pid == 0) {
+		failures = 0;
+		expect(send(s[1], "child's", 7, 0), 7, "send");
+		expect(send_as(s[1], getpid(), " said"), 5, "who it is");
+		pipe(p);
+		expect(send_with(s[1], p[0], "with"), 4, "a descriptor, too");
+		_exit(failures != 0);
+	}
+	expect(end_of(pid), 0, "who sent and ended");
+	expect(receive_from(s[0], text, 31, ROOM, &flags), getpid(), "own");
+	expect(strcmp(text, "own"), 0, "and no other's");
+	expect(receive_from(s[0], text, 7, ROOM, &flags), pid, "the child's");
+	expect(strcmp(text, "child's"), 0, "the child's");
+	expect(receive_from(s[0], text, 5, ROOM, &flags), pid, "as it says");
+	expect(receive_from(s[0], text, 31, ROOM, &flags), pid, "with a descriptor");
+	expect(flags, -1, "which comes behind");
+	expect(send(s[1], "x", 1, 0), 1, "send");
+	expect(receive_from(s[0], text, 31, CMSG_LEN(4), &flags) != getpid(), 1, "no room");
+	expect((flags & MSG_CTRUNC) != 0, 1, "is said");
+	value = 0;
+	expect(setsockopt(s[0], SOL_SOCKET, SO_PASSCRED, &value, sizeof(value)), 0, "PASSCRED");
+	expect(send_as(s[1], getpid(), "said"), 4, "send");
+	expect(receive_from(s[0], text, 31, ROOM, &flags), 0, "nobody is told");
+	close(s[0]), close(s[1]);
+}
+
 static void
 options(void)
 {
@@ -626,6 +726,9 @@ main(void)
 	datagrams();
 	packets();
 	rights();
+	senders(SOCK_STREAM);
+	senders(SOCK_DGRAM);
+	senders(SOCK_SEQPACKET);
 	options();
 	times();
 	return verdict("sockets");

@@ -64,6 +64,9 @@ def scenarios(_):
     yield "device_servers_that_are_killed_are_followed_by_others", lambda: expect(
         run("riscv64", 1, "devices", "lost", options=("--end-servers", "--device", "random", "--device", "console")),
         0, "ok rank 0", "said\n")
+    for name, options in (("", ()), ("_beside_one_that_is", ("--device", "console"))):
+        yield f"a_device_that_the_machine_was_not_given_is_refused{name}", \
+            lambda o=options: ranks_say_ok(run("riscv64", 8, "devices", "absent", options=("--map", "scatter", *o)), 8)
     both = ("--device", "random", "--device", "console", "--map", "scatter")
     for seed, ranks, kills, *servers in ((1, 1, 60), (2, 1, 60, "servers"), (3, 1, 60, "servers"),
                                          (4, 4, 40, "servers")):

@@ -6,6 +6,7 @@ Prints `ok NAME` or `FAIL NAME: why` for each scenario; arguments choose ports (
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,18 @@ ENDS = [
     ("crash", 139, "rank 4 crashed: bad address written, address 0x10, in explode+"),
     ("jump", 139, "rank 4 crashed: bad address executed, address 0x10, at 0x10 outside the program"),
     ("illegal", 132, "rank 4 crashed: illegal instruction"),
+]
+
+# what says the same here and on Linux: name of the scenario, program
+AS_ON_LINUX = [
+    ("fork", "fork"), ("paths_from_open_directories", "at"),
+    ("standard_streams_can_be_closed", "closed"), ("wrong_arguments", "errnos"),
+    ("queued_signals", "queued"), ("mappings_in_the_place_of_others", "replaced"),
+    ("kinds_of_waits", "childwaits"), ("waiting_for_children", "sigchld"),
+    ("pieces_in_pipes", "pieces"), ("shared_memory", "shared"), ("semaphores", "semaphores"),
+    ("sockets", "sockets"), ("message_queues", "queues"), ("process_groups", "pgroups"),
+    ("processor_time", "times"), ("locks_of_files", "filelocks"), ("limits", "limits"),
+    ("signals", "signals"),
 ]
 
 
@@ -188,28 +201,16 @@ def programs(port):
     if port == "riscv64":
         yield "a_broken_pipe_ends_who_writes", lambda: expect(run(port, 1, "broken_pipe"), 141, "writes")
         yield "what_a_program_asks_about_itself", lambda: expect(run(port, 1, "self"), 0, "ok self")
-        yield "fork_as_on_linux", lambda: says_what_linux_says("fork")
-        yield "paths_from_open_directories_as_on_linux", lambda: says_what_linux_says("at")
-        yield "standard_streams_can_be_closed_as_on_linux", lambda: says_what_linux_says("closed")
-        yield "wrong_arguments_as_on_linux", lambda: says_what_linux_says("errnos")
+        for name, program in AS_ON_LINUX:
+            yield f"{name}_as_on_linux", lambda p=program: says_what_linux_says(p)
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
-        yield "queued_signals_as_on_linux", lambda: says_what_linux_says("queued")
-        yield "mappings_in_the_place_of_others_as_on_linux", lambda: says_what_linux_says("replaced")
-        yield "kinds_of_waits_as_on_linux", lambda: says_what_linux_says("childwaits")
-        yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
-        yield "pieces_in_pipes_as_on_linux", lambda: says_what_linux_says("pieces")
-        yield "shared_memory_as_on_linux", lambda: says_what_linux_says("shared")
-        yield "semaphores_as_on_linux", lambda: says_what_linux_says("semaphores")
-        yield "sockets_as_on_linux", lambda: says_what_linux_says("sockets")
-        yield "message_queues_as_on_linux", lambda: says_what_linux_says("queues")
-        yield "process_groups_as_on_linux", lambda: says_what_linux_says("pgroups")
-        yield "processor_time_as_on_linux", lambda: says_what_linux_says("times")
-        yield "locks_of_files_as_on_linux", lambda: says_what_linux_says("filelocks")
-        yield "limits_as_on_linux", lambda: says_what_linux_says("limits")
-        yield "signals_as_on_linux", lambda: says_what_linux_says("signals")
         yield "who_is_killed_at_any_time_leaves_nothing", lambda: says_what_linux_says("killed")
         yield "fork_where_memory_ends", lambda: expect(run(port, 1, "fork", "full", machine="mppa256-12"), 0, "ok full")
         yield "no_fork_of_a_rank_among_others", lambda: expect(run(port, 3, "fork", "ranks"), 0, "ok ranks")
+        yield "a_file_is_memory_of_one_cluster", lambda: expect(
+            run(port, 2, "apart", options=("--map", "scatter")), 0, "ok rank 0\n", "ok rank 1\n",
+            "atoll: mmap() fails: the file is memory of another cluster\n")
+        yield "calls_that_are_missing_are_said_by_name", missing_calls
         yield "vfork_and_exec", lambda: expect(run(port, 1, "exec"), 5, "ok last")
         other = os.path.join(BUILD, port, "tests", "plain")
         yield "exec_of_a_file_that_the_machine_was_given", lambda: expect(
@@ -232,6 +233,20 @@ def says_what_linux_says(program, is_given=False):
                          check=False)
         if (r.returncode, r.stdout.decode()) != have:
             raise Wrong(f"Linux: status {r.returncode}\n{r.stdout.decode()}\nhere:\n{have[1]}")
+
+
+def missing_calls():
+    """Those are said by name, once in each process, with --debug alone; and answer the same without."""
+    wants = [f"atoll: bin/missing, process N: there is no {name}: ENOSYS" for name in (
+        "fanotify_init (system call 262)", "io_uring_setup (system call 425)", "such call (system call 511)",
+        "such call (system call 3000)", "such call (system call 3000)",
+        "fanotify_init (system call 262)")]
+    for options, want in ((("--debug",), wants), ((), [])):
+        status, text = have = run("riscv64", 1, "missing", options=options)
+        expect(have, 0, "ok rank 0")
+        said = [re.sub(r"process \d+", "process N", line) for line in text.splitlines() if "there is no" in line]
+        if status != 0 or said != want:
+            raise Wrong(text)
 
 
 def unlinked():

@@ -42,6 +42,8 @@ SOURCES = {
     "bzip2": ("b/bzip2/bzip2_1.0.8.orig.tar.gz", "ab5a03176ee106d3f0fa90e381da478ddae405918153cca248e682cd0c4a2269"),
     "zstd": ("libz/libzstd/libzstd_1.5.7+dfsg.orig.tar.xz",
              "0c092ef267edce57ba7f3f2645c861f72eaf5e76273c6c3632869423464b90a5"),
+    # SQLite in one file, with its shell: its own package has the pieces, and needs Tcl to make that of them
+    "fossil": ("f/fossil/fossil_2.21.orig.tar.xz", "be63439cc08bec72aeb8ed8c240ef9b3e7ce7916e786ef6c55491d86daf02c5b"),
 }
 # what programs look users up in
 ACCOUNTS = {"passwd": "root:x:0:0:root:/:/bin/sh\n", "group": "root:x:0:\n"}
@@ -270,11 +272,18 @@ def _build_zstd(w):
     w.keep("programs/zstd", "bin/zstd", "unzstd", "zstdcat")
 
 
+def _build_sqlite(w):
+    w.call(w.compiler, "-Os", "-s", "-w", "-DSQLITE_THREADSAFE=1", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DHAVE_FDATASYNC=1",
+           "-DHAVE_USLEEP=1", "extsrc/shell.c", "extsrc/sqlite3.c", "-o", "sqlite3", "-lm")
+    w.keep("sqlite3", "bin/sqlite3")
+
+
 # name: its source, and what makes its tree
 PACKAGES = {
     "dash": ("dash", _build_dash), "toybox": ("toybox", _build_toybox), "tcc": ("tcc", _build_tcc),
     "make": ("make", _build_make), "lua": ("lua", _build_lua), "lua-source": ("lua", _unpack_lua),
     "gawk": ("gawk", _build_gawk), "bzip2": ("bzip2", _build_bzip2), "zstd": ("zstd", _build_zstd),
+    "sqlite": ("fossil", _build_sqlite),
 }
 
 

@@ -57,6 +57,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --rtl                or1k: on the cycle-exact cluster instead of QEMU
   --report FILE        with --rtl: cycles and counters of the run and of its windows, as JSON
   --seed N             with --rtl: number of the replication; varies when each core leaves reset
+  --debug              riscv64: say by name which of Linux's calls programs miss, once in each process
   --bare               or1k, riscv64: the program is the machine's first process, without servers
   --kernel IMAGE       or1k: another build of the kernel, a path without .elf
   --keep DIR           leave boot record, archive and command line in DIR
@@ -75,7 +76,7 @@ VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--ma
           "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory",
          "--stretches": "stretches", "--end-servers": "end_servers", "--rmem": "rmem",
-         "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
+         "--bare": "bare", "--debug": "debug", "-v": "verbose", "--verbose": "verbose"}
 
 
 class Options:
@@ -89,7 +90,7 @@ class Options:
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
         self.limit, self.repeat, self.device, self.share, self.end_servers = {}, "1", [], [], False
-        self.rmem = False
+        self.rmem = self.debug = False
 
 
 def parse(argv):
@@ -190,6 +191,8 @@ def _check_devices(o):
     for option, given in (("--device", o.device), ("--share", o.share)):
         if given and (o.port != "riscv64" or o.bare):
             raise Usage(f"{option} is for jobs with --port riscv64")
+    if o.debug and (o.port != "riscv64" or o.bare):
+        raise Usage("--debug is for jobs with --port riscv64")
     if len(set(o.device)) < len(o.device):
         raise Usage("--device: one of each kind")
     if o.share:
@@ -300,6 +303,9 @@ def _input(o, files):
     if o.share:
         import share
         members += share.members(o.share)
+    if o.debug:
+        import calls
+        members.append(calls.member())
     return members
 
 

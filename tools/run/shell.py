@@ -32,9 +32,11 @@ pi, fn, gf and km.
                        a folder of ours, on the machine as /share or PLACE, where programs read and write
                        real files; ro: they may only read. Up to eight
   --env NAME=VALUE     an environment variable
+  --debug              say by name which of Linux's calls programs miss, once in each process
   --timeout S          after S seconds print what every core does, stop, exit with 124
 """
 ALWAYS = ("dash", "toybox")
+FLAGS = ("--debug",)
 VALUED = ("--machine", "--file", "--program", "--env", "--timeout", "--with", "--share")
 # programs of ours that are there
 OURS = ("mpiexec", "hello", "ring", "pi", "fn", "gf", "km")
@@ -76,9 +78,13 @@ def programs_of(spec):
 def parse(argv):
     """(options for ./atoll run, the shell's arguments, files, programs, packages)."""
     options, files, programs, more, i = [], [], [], [], 0
-    machine = "riscv-4x4"
+    machine, flags = "riscv-4x4", []
     while i < len(argv) and argv[i] != "-c" and argv[i].startswith("-"):
         option = argv[i].split("=", 1)[0]
+        if argv[i] in FLAGS:
+            flags.append(argv[i])
+            i += 1
+            continue
         if option not in VALUED:
             raise Usage(f"unknown option '{argv[i]}': ./atoll shell --help lists them")
         value, i = take_value(argv, i, option)
@@ -100,7 +106,7 @@ def parse(argv):
         files, rest = [f"{rest[0]}={name}"], [name] + rest[1:]
     elif sys.stdin.isatty():
         rest = ["-i"]
-    return ["--machine", machine, *options], rest, files, programs, list(dict.fromkeys([*ALWAYS, *more]))
+    return ["--machine", machine, *flags, *options], rest, files, programs, list(dict.fromkeys([*ALWAYS, *more]))
 
 
 def main(argv):

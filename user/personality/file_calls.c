@@ -30,6 +30,9 @@
 #define F_GETLK 5
 #define F_SETLK 6
 #define F_SETLKW 7
+#define F_OFD_GETLK 36
+#define F_OFD_SETLK 37
+#define F_OFD_SETLKW 38
 #define F_GETFL 3
 #define F_DUPFD_CLOEXEC 1030
 
@@ -266,7 +269,10 @@ call_fcntl(const struct handler_event *c)
 	case F_SETFL: return set_flags(o, arg(c, 2));
 	case F_GETLK:
 	case F_SETLK:
-	case F_SETLKW: return lock_fcntl(c, o);
+	case F_SETLKW:
+	case F_OFD_GETLK:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW: return lock_fcntl(c, o);
 	default: return -E_INVAL;
 	}
 }

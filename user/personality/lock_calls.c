@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Locks of files: fcntl (F_GETLK, F_SETLK, F_SETLKW) and flock. The file server has them
- * (FILE_LOCK): a range is this process's, a whole file the description's.
+ * Locks of files: fcntl (F_GETLK, F_SETLK, F_SETLKW, and the same of F_OFD_) and flock. The file
+ * server has them (FILE_LOCK): a range is this process's, or with F_OFD_ the description's; so is a
+ * whole file.
  */
 #include <base/str.h>
 #include <user/personality/files.h>
@@ -10,6 +11,9 @@
 
 #define F_GETLK 5
 #define F_SETLKW 7
+#define F_OFD_GETLK 36
+#define F_OFD_SETLKW 38
+#define NO_PID (-1)		/* of a lock that is a description's */
 #define F_RDLCK 0
 #define F_WRLCK 1
 #define F_UNLCK 2
@@ -130,7 +134,9 @@ lock_tell(const struct file_range *range, struct flock *l)
 long
 lock_fcntl(const struct handler_event *c, const struct opened *o)
 {
-	bool is_test = arg(c, 1) == F_GETLK;
+	bool is_open = arg(c, 1) >= F_OFD_GETLK,
+		is_test = arg(c, 1) == F_GETLK || arg(c, 1) == F_OFD_GETLK;
+	uint32_t how = is_open ? FILE_LOCK_OPEN : 0;
 	struct file_range range;
 	struct flock l;
 	long result;
@@ -139,20 +145,24 @@ lock_fcntl(const struct handler_event *c, const struct opened *o)
 		return -E_FAULT;
 	memcpy(&l, (const void *)arg(c, 2), sizeof(l));
 	if (l.type < F_RDLCK || l.type > F_UNLCK || (is_test && l.type == F_UNLCK) ||
-		!files_is_served(o->kind))
+		(is_open && l.pid != 0) || !files_is_served(o->kind))
 		return -E_INVAL;
+	how |= kind_of(l.type);
 	result = range_of(o, &l, &range);
 	if (result < 0)
 		return result;
 	if (!is_test && ((l.type == F_RDLCK && (o->flags & OPENED_READ) == 0) ||
 		(l.type == F_WRLCK && (o->flags & OPENED_WRITE) == 0)))
 		return -E_BADF;
+	if (is_open)
+		range.pid = NO_PID;
 	if (!is_test) {
-		has_ranges = true;
-		return lock_get(c, kind_of(l.type) | (arg(c, 1) == F_SETLKW ? FILE_LOCK_WAITS : 0),
-			&range);
+		bool waits = arg(c, 1) == F_SETLKW || arg(c, 1) == F_OFD_SETLKW;
+
+		has_ranges |= !is_open;
+		return lock_get(c, how | (waits ? FILE_LOCK_WAITS : 0), &range);
 	}
-	result = ask_lock(o, kind_of(l.type) | FILE_LOCK_TEST, &range);
+	result = ask_lock(o, how | FILE_LOCK_TEST, &range);
 	if (result < 0)
 		return result;
 	if (reach_write(arg(c, 2), sizeof(l)) != 0)

@@ -80,7 +80,7 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_geteuid:
 	case SYS_getgid:
 	case SYS_getegid: return 0;
-	default: return -E_NOSYS;
+	default: return unknown_call(nr);
 	}
 }
 

@@ -280,6 +280,9 @@ void robust_end_all(int rank);
 _Noreturn void thread_exit(const struct handler_event *c);
 _Noreturn void thread_exit_group(const struct handler_event *c, int status);
 
+/* -E_NOSYS, and with `--debug` it is said which call that is. */
+long unknown_call(unsigned long nr);
+
 long signal_call(const struct handler_event *c, unsigned long nr);
 long time_clock_gettime(const struct handler_event *c);
 long time_clock_getres(const struct handler_event *c);

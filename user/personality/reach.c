@@ -163,6 +163,7 @@ static const struct pointing {
 	{SYS_fstat, {0, WRITE_128}},
 	{SYS_utimensat, {0, TO_TEXT_MAYBE, READ_32_MAYBE}},
 	{SYS_waitid, {0, 0, WRITE_128_MAYBE, 0, WRITE_144_MAYBE}},
+	{SYS_get_robust_list, {0, WRITE_8, WRITE_8}},
 	{SYS_nanosleep, {READ_16, WRITE_16_MAYBE}},
 	{SYS_getitimer, {0, WRITE_32}},
 	{SYS_setitimer, {0, READ_32_MAYBE, WRITE_32_MAYBE}},

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <abi/startup.h>
 #include <user/personality/personality.h>
+#include <user/personality/reach.h>
 #include <user/personality/signal.h>
 
 #define HELD_MAX 2048			/* that are looked at */
@@ -54,8 +55,11 @@ static void
 let_go(uint64_t entry, int64_t offset, uint32_t owner, bool is_pending)
 {
 	uint32_t *word = (uint32_t *)((entry & ~(uint64_t)1) + (uint64_t)offset);
-	uint32_t old = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	uint32_t old;
 
+	if ((uintptr_t)word % sizeof(*word) != 0 || reach_write((uint64_t)word, sizeof(*word)) != 0)
+		return;
+	old = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	while ((old & OWNER) == owner)
 		if (__atomic_compare_exchange_n(word, &old, (old & WAITERS) | OWNER_DIED, false,
 			__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -71,12 +75,12 @@ robust_end(struct thread_record *r)
 	uint64_t entry, next, pending;
 
 	r->robust = 0;
-	if (head == NULL)
+	if (head == NULL || reach_read((uint64_t)head, sizeof(*head)) != 0)
 		return;
 	pending = head->pending;
 	entry = head->next;
-	for (int i = 0; i < HELD_MAX && entry != 0 && (entry & ~(uint64_t)1) != (uint64_t)head;
-		i++, entry = next) {
+	for (int i = 0; i < HELD_MAX && (entry & ~(uint64_t)1) != (uint64_t)head &&
+		reach_read(entry & ~(uint64_t)1, sizeof(next)) == 0; i++, entry = next) {
 		next = *(const uint64_t *)(entry & ~(uint64_t)1);
 		if (entry != pending)
 			let_go(entry, head->offset, (uint32_t)r->tid, false);

@@ -41,8 +41,11 @@ uint64_t socket_until(const struct handler_event *c, uint8_t use);
  */
 long socket_wait(const struct handler_event *c, uint64_t until);
 
-/* What the server knows of the socket of the call's first argument. 0 or a negative error. */
-int socket_know(const struct handler_event *c, bool takes_error, struct file_endpoint *e);
+/*
+ * What the server knows of the socket of the call's first argument, and changes (FILE_ENDPOINT_*).
+ * 0 or a negative error.
+ */
+int socket_know(const struct handler_event *c, uint32_t change, struct file_endpoint *e);
 bool socket_is_connected(const struct handler_event *c);
 
 long socket_send_call(const struct handler_event *c, unsigned long nr);

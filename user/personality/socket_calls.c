@@ -304,9 +304,9 @@ call_connect(const struct handler_event *c)
 /* --- what is known of one --- */
 
 int
-socket_know(const struct handler_event *c, bool takes_error, struct file_endpoint *e)
+socket_know(const struct handler_event *c, uint32_t change, struct file_endpoint *e)
 {
-	struct file_request q = {.op = FILE_ENDPOINT, .arg = takes_error};
+	struct file_request q = {.op = FILE_ENDPOINT, .arg = change};
 	struct file_reply r;
 	int result;
 	struct opened *o = socket_find(c, arg(c, 0), &result);
@@ -323,14 +323,14 @@ socket_is_connected(const struct handler_event *c)
 {
 	struct file_endpoint e;
 
-	return socket_know(c, false, &e) == 0 && e.has_peer;
+	return socket_know(c, 0, &e) == 0 && e.has_peer;
 }
 
 static __attribute__((noinline)) long
 call_name(const struct handler_event *c, bool of_peer)
 {
 	struct file_endpoint e;
-	int result = socket_know(c, false, &e);
+	int result = socket_know(c, 0, &e);
 
 	if (result == 0 && of_peer && !e.has_peer)
 		result = -FILE_ENOTCONN;

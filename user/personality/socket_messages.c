@@ -9,6 +9,7 @@
 
 #define SOL_SOCKET 1
 #define SCM_RIGHTS 1
+#define SCM_CREDENTIALS 2
 #define MSG_OOB 1
 #define MSG_PEEK 2
 #define MSG_CTRUNC 8
@@ -33,8 +34,10 @@ struct linux_message {
 struct linux_control {
 	uint64_t bytes;
 	int32_t level, type;
-	int32_t fd[];
+	int32_t fd[];			/* of SCM_CREDENTIALS: pid, uid, gid */
 };
+
+#define CREDENTIALS 3			/* numbers */
 
 #define TIMED_MAX 8
 #define NS_PER_US 1000ull
@@ -157,22 +160,15 @@ struct sending {
 	uint32_t signal_free;
 };
 
-/* The descriptors that come with it. */
+/* Descriptors that come with it. */
 static int
-take_rights(const struct handler_event *c, const struct linux_message *m, struct sending *s)
+take_rights(const struct handler_event *c, const struct linux_control *k, struct sending *s)
 {
-	const struct linux_control *k = (const struct linux_control *)m->control;
+	uint64_t count = (k->bytes - sizeof(*k)) / sizeof(int32_t);
 
-	if (m->control_bytes < sizeof(*k))
-		return 0;
-	if (reach_read(m->control, m->control_bytes) != 0)
-		return -E_FAULT;
-	if (k->bytes < sizeof(*k) || k->bytes > m->control_bytes)
+	if (count > FILE_RIGHTS_MAX - s->q.more)
 		return -E_INVAL;
-	if (k->level != SOL_SOCKET || k->type != SCM_RIGHTS ||
-		(k->bytes - sizeof(*k)) / sizeof(int32_t) > FILE_RIGHTS_MAX)
-		return -E_INVAL;
-	for (uint64_t i = 0; i < (k->bytes - sizeof(*k)) / sizeof(int32_t); i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		struct opened stream, *o = files_find(c, (unsigned long)k->fd[i], &stream);
 
 		if (o == NULL || !files_is_served(o->kind))
@@ -180,6 +176,39 @@ take_rights(const struct handler_event *c, const struct linux_message *m, struct
 		s->more.right[s->q.more++] = o->handle;
 	}
 	return 0;
+}
+
+/* Who the sender says that it is must be true. */
+static int
+check_credentials(const struct linux_control *k)
+{
+	if (k->bytes != sizeof(*k) + CREDENTIALS * sizeof(int32_t))
+		return -E_INVAL;
+	return k->fd[0] == personality_info.pid && k->fd[1] == 0 && k->fd[2] == 0 ? 0 : -E_PERM;
+}
+
+/* What comes beside the bytes. */
+static int
+take_control(const struct handler_event *c, const struct linux_message *m, struct sending *s)
+{
+	uint64_t at = 0, left = m->control_bytes;
+	int result = 0;
+
+	if (left >= sizeof(struct linux_control) && reach_read(m->control, left) != 0)
+		return -E_FAULT;
+	while (result == 0 && left >= sizeof(struct linux_control)) {
+		const struct linux_control *k = (const struct linux_control *)(m->control + at);
+		uint64_t bytes = (k->bytes + 7) & ~(uint64_t)7;
+
+		if (k->bytes < sizeof(*k) || k->bytes > left)
+			return -E_INVAL;
+		if (k->level == SOL_SOCKET)
+			result = k->type == SCM_RIGHTS ? take_rights(c, k, s) :
+				k->type == SCM_CREDENTIALS ? check_credentials(k) : -E_INVAL;
+		at += bytes;
+		left -= bytes < left ? bytes : left;
+	}
+	return result;
 }
 
 /* As much as goes in one piece from `done` on: how much, or an error. */
@@ -244,8 +273,9 @@ send_message(const struct handler_event *c, const struct linux_message *m, uint3
 		if ((o->flags & OPENED_WHOLE) == 0)
 			result = socket_is_connected(c) ? -FILE_EISCONN : -FILE_EOPNOTSUPP;
 	}
+	s.q.offset |= (uint64_t)(uint32_t)personality_info.pid << 32;
 	if (result == 0 && m->control != 0)
-		result = take_rights(c, m, &s);
+		result = take_control(c, m, &s);
 	if (result == 0)
 		result = send_all(c, m, &s);
 	return result == -E_PIPE && (flags & MSG_NOSIGNAL) == 0 && !s.signal_free ?
@@ -281,20 +311,60 @@ socket_send_call(const struct handler_event *c, unsigned long nr)
 
 /* --- receive --- */
 
+/*
+ * A piece of what comes beside the bytes, with so many numbers, behind the `used` bytes that are
+ * there: where it lies, and for how many there is room. NULL: for none.
+ */
+static struct linux_control *
+control_place(const struct linux_message *m, uint64_t used, uint64_t *numbers)
+{
+	struct linux_control *k = (struct linux_control *)(m->control + used);
+	uint64_t room = m->control == 0 || m->control_bytes < used + sizeof(*k) ? 0 :
+		(m->control_bytes - used - sizeof(*k)) / sizeof(int32_t);
+
+	if (room > *numbers)
+		room = *numbers;
+	if (room > 0 && reach_write((uint64_t)k, sizeof(*k) + room * sizeof(int32_t)) != 0)
+		room = 0;
+	*numbers = room;
+	return room > 0 ? k : NULL;
+}
+
+/* The bytes that are used then. */
+static uint64_t
+control_end(struct linux_control *k, int type, uint64_t numbers)
+{
+	k->level = SOL_SOCKET;
+	k->type = type;
+	k->bytes = sizeof(*k) + numbers * sizeof(int32_t);
+	return (k->bytes + 7) & ~(uint64_t)7;
+}
+
+/* Who has sent it. Bytes that are used. */
+static uint64_t
+put_credentials(struct linux_message *m, const struct file_received *got)
+{
+	uint64_t room = CREDENTIALS;
+	struct linux_control *k = got->pid == 0 ? NULL : control_place(m, 0, &room);
+
+	if (got->pid != 0 && room < CREDENTIALS)
+		m->flags |= MSG_CTRUNC;
+	if (k == NULL || room < CREDENTIALS)
+		return 0;
+	k->fd[0] = got->pid;
+	k->fd[1] = k->fd[2] = 0;
+	return control_end(k, SCM_CREDENTIALS, CREDENTIALS);
+}
+
 /* Descriptors that have come become the caller's, as many as there is room for. */
 static void
 put_rights(const struct handler_event *c, struct linux_message *m,
 	const struct file_received *got, bool is_cloexec)
 {
-	struct linux_control *k = (struct linux_control *)m->control;
-	uint64_t room = m->control == 0 || m->control_bytes < sizeof(*k) ? 0 :
-		(m->control_bytes - sizeof(*k)) / sizeof(int32_t);
+	uint64_t used = put_credentials(m, got), room = FILE_RIGHTS_MAX;
+	struct linux_control *k = control_place(m, used, &room);
 	uint32_t given = 0;
 
-	if (room > FILE_RIGHTS_MAX)
-		room = FILE_RIGHTS_MAX;
-	if (room > 0 && reach_write(m->control, sizeof(*k) + room * sizeof(int32_t)) != 0)
-		room = 0;
 	for (uint32_t i = 0; i < got->rights; i++) {
 		struct file_request q = {.op = FILE_CLOSE, .handle = got->right[i].handle};
 		struct file_reply r;
@@ -311,13 +381,7 @@ put_rights(const struct handler_event *c, struct linux_message *m,
 		else
 			k->fd[given++] = (int32_t)fd;
 	}
-	m->control_bytes = 0;
-	if (given == 0)
-		return;
-	k->level = SOL_SOCKET;
-	k->type = SCM_RIGHTS;
-	k->bytes = sizeof(*k) + given * sizeof(int32_t);
-	m->control_bytes = (k->bytes + 7) & ~(uint64_t)7;
+	m->control_bytes = used + (given > 0 ? control_end(k, SCM_RIGHTS, given) : 0);
 }
 
 /* What the last request has left goes into the pieces, from byte `done` on. */
@@ -356,6 +420,7 @@ receive_once(const struct handler_event *c, struct linux_message *m, uint32_t fl
 	q.handle = o->handle;
 	q.arg = room < INT32_MAX ? (uint32_t)room : INT32_MAX;
 	got.name.bytes = 0;
+	got.pid = 0;
 	got.rights = got.is_cut = 0;
 	result = files_ask_for(&q, &r, &got, sizeof(got));
 	if (result < 0)
@@ -476,6 +541,7 @@ option_value(const struct file_endpoint *e, unsigned long option, int32_t value[
 	case SO_DOMAIN: value[0] = 1; return 4;
 	case SO_ACCEPTCONN: value[0] = (int32_t)e->listens; return 4;
 	case SO_LINGER: return 8;
+	case SO_PASSCRED: value[0] = (int32_t)e->tells; return 4;
 	case SO_PEERCRED:
 		value[0] = e->pid;
 		value[1] = value[2] = e->pid != 0 ? 0 : -1;
@@ -506,7 +572,7 @@ socket_option_get(const struct handler_event *c)
 	uint32_t *room = (uint32_t *)arg(c, 4);
 	struct file_endpoint e;
 	_Alignas(8) int32_t value[4];
-	int bytes = socket_know(c, (int32_t)arg(c, 2) == SO_ERROR, &e);
+	int bytes = socket_know(c, (int32_t)arg(c, 2) == SO_ERROR ? FILE_ENDPOINT_ERROR : 0, &e);
 
 	if (bytes != 0)
 		return bytes;
@@ -546,6 +612,15 @@ set_time(uint32_t handle, unsigned long option, const int64_t *time)
 	return span == NULL && (time[0] != 0 || time[1] != 0) ? -E_NOMEM : 0;
 }
 
+/* Who receives is to hear who sends. */
+static __attribute__((noinline)) long
+set_tells(const struct handler_event *c, bool tells)
+{
+	struct file_endpoint e;
+
+	return socket_know(c, tells ? FILE_ENDPOINT_TELLS : FILE_ENDPOINT_TELLS_NOT, &e);
+}
+
 /* Sizes of buffers and the like are heard. */
 long
 socket_option_set(const struct handler_event *c)
@@ -565,9 +640,11 @@ socket_option_set(const struct handler_event *c)
 		return -E_FAULT;
 	if (is_time(option))
 		return set_time(o->handle, option, time);
+	if (option == SO_PASSCRED)
+		return set_tells(c, *(const int32_t *)time != 0);
 	if (option == SO_TYPE || option == SO_ERROR || option == SO_PEERCRED ||
 		option == SO_SNDLOWAT || option == SO_ACCEPTCONN || option == SO_PROTOCOL ||
-		option == SO_DOMAIN || (option == SO_PASSCRED && *(const int32_t *)time != 0))
+		option == SO_DOMAIN)
 		return -LINUX_ENOPROTOOPT;
 	return option >= SO_DEBUG && option <= SO_RCVLOWAT ? 0 : -LINUX_ENOPROTOOPT;
 }

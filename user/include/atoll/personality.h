@@ -37,6 +37,13 @@
 #define PERSONALITY_EXECAC 4091
 #define PERSONALITY_RFORK 4092
 
+/*
+ * In the boot archive of a machine that is to say which calls of Linux's a program finds missing:
+ * the name of each, by its number, with zeros behind it.
+ */
+#define PERSONALITY_CALLS "etc/calls"
+#define PERSONALITY_CALL_BYTES 32
+
 /* Filled before the process starts; found in the image by its symbol, personality_info. */
 struct personality_info {
 	uint64_t stack_top;
@@ -51,6 +58,8 @@ struct personality_info {
 	uint32_t is_child;	/* a program has asked for it */
 	uint32_t stops;		/* it is a shell with a terminal, or was started by one */
 	uint32_t has_fixup;	/* the personality's own: its kernel knows HANDLE_FIXUP */
+	uint32_t calls;		/* how many names PERSONALITY_CALLS has, and where */
+	uint32_t calls_at;	/* in the boot archive */
 	/* the image: whole pages; those from `data` on are this process's */
 	uint64_t image, image_bytes, data, data_bytes;
 };

@@ -163,6 +163,12 @@ struct service {
 int service_begin(struct service *s);
 
 /*
+ * There is no such service: who has asked for it in this mailbox is answered that. To be called
+ * when something has come there. The bit may be set then.
+ */
+void service_refuse(int in, const struct service_kind *kind, int error, int bit);
+
+/*
  * Serve one request of each client that has one, and take some that open; if there was nothing to
  * do for `looks` looks, sleep until there is, or until a bit of the server's own is set. Returns
  * such bits, below SERVICE_BIT_CLIENT. The calling thread is always the same.
