@@ -6,7 +6,7 @@
 #	make PORT=coroutine		the tests that run under the seeded scheduler
 #	make PORT=process		libmpi_abi.so.1 for process ranks on Linux, and mpiexec
 #	make PORT=unit			the unit tests (*_test.c beside the code)
-#	make plugin			the instruction counter for QEMU
+#	make plugin			the plugins for QEMU: counter, tracer
 #	make gen | clean
 #	make status			docs/mpi-status.md
 #

@@ -168,7 +168,14 @@ RV_OUT += $(if $(and $(KERNEL_LD),$(HALTEST_SRC)),$(OUT)/hal-test.bin)
 # the stand-in kernel of the boot scenarios
 PROBE_OBJ := $(call k_obj,$(wildcard tests/boot/*.c))
 RV_OUT += $(if $(and $(KERNEL_LD),$(PROBE_OBJ)),$(OUT)/boot-probe.bin)
+RV_OUT += $(OUT)/offsets
 kernel: $(RV_OUT)
+# where the kernel's words lie, for who looks at them from outside
+$(OUT)/offsets: tools/plugin/offsets.c $(K_FLAGS_FILE) | $(PREPARE)
+	$(call say,CC,$<)
+	$(Q)$(KCC) $(K_COMMON) $(K_FREE) -I$(VIEW)/kernel $(K_HALINC) -MF $@.d -MT $@ -S -o $@.s $<
+	$(Q)sed -n 's/^@ //p' $@.s > $@
+-include $(OUT)/offsets.d
 $(OUT)/boot.elf: $(BOOT_OBJ) $(BOOT_LD)
 	$(call say,LINK,$@)
 	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -Wl,--no-gc-sections -T $(BOOT_LD) -o $@ $(BOOT_OBJ) $(K_LIBGCC)

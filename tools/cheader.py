@@ -109,3 +109,19 @@ class Header:
 
     def _pack_one(self, order, of, value):
         return struct.pack(order + CODES[of], value) if of in CODES else self.pack(order, of, value)
+
+    def unpack(self, order, kind, data):
+        """What the bytes of a structure say, as pack takes it."""
+        self.size(kind)
+        values, at = {}, 0
+        for name, of, count in self.fields[kind]:
+            size = self.size(of)
+            parts = [data[i:i + size] for i in range(at, at + size * (1 if count is None else count), size)]
+            at += size * len(parts)
+            if of == "char":
+                values[name] = b"".join(parts)
+            else:
+                found = [struct.unpack(order + CODES[of], p)[0] if of in CODES else self.unpack(order, of, p)
+                         for p in parts]
+                values[name] = found[0] if count is None else found
+        return values

@@ -93,3 +93,10 @@ def test_c_reads_the_same_numbers(path, tmp_path):
                     "-o", tmp_path / "n", tmp_path / "n.c"], check=True)
     out = subprocess.run([tmp_path / "n"], capture_output=True, text=True, check=True).stdout
     assert dict(line.split() for line in out.splitlines()) == {n: str(v) for n, v in numbers.items()}
+
+
+def test_what_was_packed_can_be_unpacked(header):
+    values = {"head": 1, "more": 2, "in": [{"a": 3, "b": 4, "c": -1}] * 2, "bytes": b"", "name": b""}
+    data = header.pack("<", "outer", values)
+    back = header.unpack("<", "outer", data)
+    assert header.pack("<", "outer", back) == data and back["in"] == values["in"]

@@ -6,6 +6,7 @@ import struct
 ET_EXEC, ET_DYN = 2, 3
 PT_LOAD, PT_INTERP = 1, 3
 PF_X, PF_W, PF_R = 1, 2, 4
+NOTYPE, OBJECT, FUNCTION = 0, 1, 2	# kinds of symbols
 MACHINES = {62: "x86_64", 243: "riscv64", 92: "or1k"}
 
 
@@ -71,7 +72,7 @@ class Elf:
         names = [sections[self.shstrndx][4] + s[0] for s in sections]
         return [self.data[at:self.data.index(b"\0", at)].decode("ascii", "replace") for at in names]
 
-    def symbols(self):
+    def symbols(self, kinds=(FUNCTION,)):
         """Yield (address, size, name) of the functions in the symbol table, if it has one."""
         form, symbol, size = ("IIQQQQIIQQ", "IBBHQQ", 24) if self.wide else ("IIIIIIIIII", "IIIBBH", 16)
         sections = [struct.unpack_from(self.order + form, self.data, self.shoff + i * self.shentsize)
@@ -82,7 +83,7 @@ class Elf:
             names = sections[sec[6]]
             for at in range(sec[4], sec[4] + sec[5], size):
                 name, info, value, length = self._symbol(symbol, at)
-                if info & 15 == 2 and value:
+                if info & 15 in kinds and value:
                     start = names[4] + name
                     yield value, length, self.data[start:self.data.index(b"\0", start)].decode("ascii", "replace")
 

@@ -27,6 +27,7 @@ HELP = """usage: ./atoll COMMAND ...
   run [-n N] [--port P] [--machine M] PROGRAM [ARG...]   run a program: a .c file, a built program,
                                                          or a name (fn, gf ...)
   shell [-c COMMAND]          a shell on an emulated riscv64 machine
+  cores                       what the cores of a running riscv64 machine do, live
   selfhost                    build Lua on that machine, with make and a compiler that run there
   demo                        run the main programs on both ports and check their results
   test [NAME...]              run every test; ends with "N passed, N failed"
@@ -51,7 +52,7 @@ COMMANDS = {
     "mpicc": "wrapper", "cc": "wrapper",
     "build": "builder", "machines": "listing", "measures": "measures", "doctor": "doctor",
     "codesign": "design", "install": "install", "clean": "builder",
-    "setup": "setup", "shell": "shell", "selfhost": "selfhost",
+    "setup": "setup", "shell": "shell", "selfhost": "selfhost", "cores": "cores",
 }
 
 

@@ -27,8 +27,14 @@ struct qemu_plugin_info {
 /* what a callback may do with the registers of the virtual CPU */
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_CB_R_REGS, QEMU_PLUGIN_CB_RW_REGS };
 
+enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
+
+typedef uint32_t qemu_plugin_meminfo_t;	/* what kind of access it was */
+
 typedef void qemu_plugin_tb_fn(uint64_t id, struct qemu_plugin_tb *tb);
 typedef void qemu_plugin_exec_fn(unsigned vcpu, void *data);
+typedef void qemu_plugin_mem_fn(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
+	void *data);
 typedef void qemu_plugin_exit_fn(uint64_t id, void *data);
 
 /* the plugin defines these two */
@@ -40,6 +46,13 @@ void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_plugin_tb_fn *fn);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_exec_fn *fn,
 	enum qemu_plugin_cb_flags flags,
 	void *data);
+/* before the block's first instruction */
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_plugin_exec_fn *fn,
+	enum qemu_plugin_cb_flags flags, void *data);
+/* behind each access of the instruction */
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_mem_fn *fn,
+	enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw, void *data);
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 void qemu_plugin_register_atexit_cb(uint64_t id, qemu_plugin_exit_fn *fn, void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);

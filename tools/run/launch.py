@@ -29,6 +29,7 @@ class Job:
         self.quiet, self.icount, self.timeout_s, self.keep = True, False, 0, None
         self.image = None		# the kernel or another image in its place
         self.plugins = ()		# QEMU plugins with their arguments
+        self.trace = None		# riscv64: a path for what every core did (timeline.py)
         self.rtl, self.report, self.seed = False, None, 0	# or1k: simulated in RTL, its report, the replication
         self.reader = None		# cluster that gets our standard input; None: nobody
         self.devices = ()		# riscv64: console, random
@@ -36,6 +37,8 @@ class Job:
         self.input = None		# riscv64: where the running machine finds what it reads
         self.output = None		# file descriptor for the machine's console instead of ours
         self.files = {}			# members that are files as they lie: name -> path
+        self.memory = None		# riscv64: path of the machine's memory
+        self.write_trace = None		# with trace: a function, once it is prepared
         self.made = None		# (record, archive, offsets in it) once it is prepared
 
 
@@ -108,6 +111,8 @@ def prepare(job):
         argv = _qemu(job, layout, record_path, archive_path)
         if job.reader is not None:
             argv += _shared_memory(job, layout, offsets)
+        if job.trace:
+            argv += _traced(job, layout)
     if not os.path.exists(argv[0]) and job.port == "hosted":
         raise Failure(f"{argv[0]} is missing: run ./atoll build {job.port}")
     if job.keep:
@@ -166,6 +171,7 @@ def _shared_memory(job, layout, offsets):
     import streams
     path = _store(job, "memory", b"")
     os.truncate(path, layout.ram_bytes)
+    job.memory = path
     at = layout.archive - bootrec.RAM + offsets[streams.INPUT]
     first = at - at % mmap.ALLOCATIONGRANULARITY
     with open(path, "r+b") as f:
@@ -173,6 +179,15 @@ def _shared_memory(job, layout, offsets):
     job.input = memoryview(whole)[at - first:]
     return ["-object", f"memory-backend-file,id=ram,mem-path={path},size={layout.ram_bytes},share=on",
             "-machine", "memory-backend=ram"]
+
+
+def _traced(job, layout):
+    """QEMU's options for --trace."""
+    import kernelmem
+    import timeline
+    buffer, kernel = timeline.Buffer(), kernelmem.Kernel()
+    job.write_trace = lambda: timeline.write(job.trace, job.machine, layout, buffer, kernel, job.icount)
+    return ["-plugin", buffer.option(job.machine, layout, job.memory, job.icount, kernel)]
 
 
 def _patient_clock(pid, since):
@@ -395,6 +410,8 @@ def watch(job, started, keep=None):
     finally:
         signal.signal(signal.SIGTERM, old)
         m.kill()
+        if job.write_trace and m.pid is not None:
+            job.write_trace()
     code, why = exit_status(status, job.port)
     # a shell's status is that of its last command
     if why and not (os.WIFEXITED(status) and m.feed and m.feed.has_shell):

@@ -54,6 +54,9 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --span FROM:TO       with --count: also what lies between two kernel functions on two harts
                        (sender, handler), and back; TO `user`: until another hart is in user mode
   --stretches          with --count: also how long each kernel core served nobody else
+  --trace FILE         riscv64: what every core did, for ui.perfetto.dev: role, thread, calls, messages as
+                       arrows, the kernel's decisions; up to a million events, also after Ctrl-C. A
+                       name that ends in .gz is compressed. With --icount time is instructions
   --rtl                or1k: on the cycle-exact cluster instead of QEMU
   --report FILE        with --rtl: cycles and counters of the run and of its windows, as JSON
   --seed N             with --rtl: number of the replication; varies when each core leaves reset
@@ -73,7 +76,8 @@ VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--ma
           "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks",
-          "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share"}
+          "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share",
+          "--trace": "trace"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory",
          "--stretches": "stretches", "--end-servers": "end_servers", "--rmem": "rmem",
          "--bare": "bare", "--debug": "debug", "-v": "verbose", "--verbose": "verbose"}
@@ -89,6 +93,7 @@ class Options:
         self.mpi_path, self.mpi_coll, self.mpi_counts, self.memory = "opt", None, False, False
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
+        self.trace = None
         self.limit, self.repeat, self.device, self.share, self.end_servers = {}, "1", [], [], False
         self.rmem = self.debug = False
 
@@ -174,6 +179,8 @@ def _check(o):
         raise Usage("--count needs --icount")
     if (o.span or o.stretches) and not o.count:
         raise Usage("--span and --stretches need --count")
+    if o.trace and (o.port != "riscv64" or o.bare or o.count):
+        raise Usage("--trace is for jobs with --port riscv64, without --count")
     _check_devices(o)
     _check_or1k(o)
     if o.ranks not in ("thread", "process"):
@@ -354,7 +361,7 @@ def make_job(o):
 def _options(o, job):
     job.rtl, job.report, job.seed, job.image = o.rtl, o.report and os.path.abspath(o.report), int(o.seed), o.kernel
     job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
-    job.devices, job.shares = o.device, o.share
+    job.devices, job.shares, job.trace = o.device, o.share, o.trace and os.path.abspath(o.trace)
     if o.port in ("hosted", "riscv64") and not o.bare:
         job.reader = job.machine.places()[0][0]	# rank 0 is there, however ranks are placed
     if o.count:
@@ -379,6 +386,6 @@ def main(argv):
     launch.load_machine(o.machine, o.port)
     check_there(o.program, o.port)
     builder.ensure_run(o.port, (o.program,) if is_ours(o.program) else ())
-    if o.count:
+    if o.count or o.trace:
         builder.make("hosted", ("plugin",), quiet=True)
     return launch.run(make_job(o), keep)

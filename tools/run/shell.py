@@ -33,11 +33,12 @@ pi, fn, gf and km.
                        real files; ro: they may only read. Up to eight
   --env NAME=VALUE     an environment variable
   --debug              say by name which of Linux's calls programs miss, once in each process
+  --trace FILE         what every core did, for ui.perfetto.dev (./atoll run --help)
   --timeout S          after S seconds print what every core does, stop, exit with 124
 """
 ALWAYS = ("dash", "toybox")
 FLAGS = ("--debug",)
-VALUED = ("--machine", "--file", "--program", "--env", "--timeout", "--with", "--share")
+VALUED = ("--machine", "--file", "--program", "--env", "--timeout", "--trace", "--with", "--share")
 # programs of ours that are there
 OURS = ("mpiexec", "hello", "ring", "pi", "fn", "gf", "km")
 

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""What is seen of a riscv64 machine from outside: ./atoll cores, and --trace. As test_shell.py.
+"""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from test_jobs import PATIENCE_S, ROOT, Wrong, main
+
+import patience  # noqa: E402  (test_jobs.py knows where tools are)
+
+ATOLL = os.path.join(ROOT, "atoll")
+MACHINE = ("--machine", "riscv-1x4")
+# more programs than cores: the kernel makes ACs TCs, and threads go to cores that become free
+MIXED = """spin() { i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done; }
+for n in 1 2 3 4 5; do spin & done
+wait
+echo core 2 role kc > /dev/cores
+cat /dev/cores
+"""
+
+
+FOREVER = "int main(void) { for (volatile unsigned long n = 0;; n++) continue; }"
+
+
+def forever(folder):
+    """Path of a program that does not end."""
+    path = os.path.join(folder, "forever.c")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(FOREVER)
+    return path
+
+
+def traced(arguments, status):
+    """(what ./atoll ARGUMENTS --trace FILE said, the file)."""
+    with tempfile.NamedTemporaryFile(prefix="atoll-trace-", suffix=".json") as f:
+        r = patience.run([ATOLL, arguments[0], *MACHINE, "--trace", f.name, *arguments[1:]], capture_output=True,
+                         timeout=2 * PATIENCE_S, check=False, text=True)
+        if r.returncode != status:
+            raise Wrong(f"status {r.returncode}, not {status}:\n{r.stdout}{r.stderr}")
+        return r.stdout, json.load(f)
+
+
+def check_form(trace):
+    """Slices of a track nest; each arrow that ends has begun before."""
+    tracks, begun = {}, {}
+    for e in trace["traceEvents"]:
+        if e["ph"] == "X":
+            tracks.setdefault((e["pid"], e["tid"]), []).append((e["ts"], -e["dur"]))
+        if e["ph"] == "s":
+            begun[e["id"]] = e["ts"]
+    for e in trace["traceEvents"]:
+        if e["ph"] == "f" and begun.get(e["id"], e["ts"] + 1) > e["ts"]:
+            raise Wrong(f"an arrow without a begin: {e}")
+    for track, found in tracks.items():
+        ends = []
+        for begin, dur in sorted(found):
+            while ends and ends[-1] <= begin + 1e-9:
+                ends.pop()
+            if ends and begin - dur > ends[-1] + 1e-6:
+                raise Wrong(f"slices of {track} cross at {begin}")
+            ends.append(begin - dur)
+
+
+def names(trace, ph):
+    """How often there is what."""
+    return collections.Counter(e["name"] for e in trace["traceEvents"] if e["ph"] == ph)
+
+
+def calls_and_messages():
+    """A trace shows the threads of a job, their calls, and who served them."""
+    _, trace = traced(["run", "--port", "riscv64", "-n", "3", "hello"], 0)
+    check_form(trace)
+    slices, arrows = names(trace, "X"), names(trace, "s")
+    if not slices["console_write"] or not any(n.startswith("serve console_write of core") for n in slices):
+        raise Wrong(f"no line was written: {slices}")
+    if len([n for n in slices if n.startswith("thread ")]) < 5 or slices["tc"] != 1 or slices["ac"] != 3:
+        raise Wrong(f"not the threads and roles of the machine: {slices}")
+    if not arrows["call"] == arrows["answer"] == names(trace, "f")["call"] or not arrows["message"]:
+        raise Wrong(f"messages without an end: {arrows}")
+    if trace["otherData"]["events lost"] != 0:
+        raise Wrong(f"{trace['otherData']}")
+
+
+def an_end_by_force():
+    """Where the machine is killed the trace is of what was before."""
+    with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
+        _, trace = traced(["run", "--port", "riscv64", "--timeout", "3", "-n", "2", forever(folder)], 124)
+    check_form(trace)
+    if not names(trace, "X"):
+        raise Wrong("nothing was traced")
+
+
+def decisions():
+    """The kernel counts what it decides, and the trace shows as much, at its core."""
+    with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
+        path = os.path.join(folder, "mixed.sh")
+        with open(path, "w", encoding="ascii") as f:
+            f.write(MIXED)
+        text, trace = traced(["shell", path], 0)
+    check_form(trace)
+    head, *lines = (line.split() for line in text.splitlines())
+    rows = [dict(zip(head, line)) for line in lines]
+    shown = names(trace, "i")
+    for column, name in (("spread", "thread sent to a core of its own"),
+                         ("crowded", "has threads of two processes: a tc now")):
+        counted = sum(int(r[column]) for r in rows)
+        if counted > shown[name] or (column == "crowded" and counted == 0):
+            raise Wrong(f"{column}: {counted} counted, {shown[name]} traced")
+    if rows[2]["role"] != "kc" or rows[2]["acts"] != "kc" or names(trace, "X")["kc"] != 1:
+        raise Wrong(f"core 2 is no kc: {rows[2]}")
+    for r in rows:
+        if sum(int(r[k]) for k in ("idle-ms", "tc-ms", "kc-ms", "ac-ms")) == 0:
+            raise Wrong(f"a core without time: {r}")
+
+
+def child_of(pid):
+    """The processes that a run has started itself."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return f.read().split()
+
+
+def live():
+    """./atoll cores reads the memory of a machine that runs, and says when there is none."""
+    with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
+        run = subprocess.Popen([ATOLL, "run", "--port", "riscv64", *MACHINE, "-n", "3", forever(folder)],
+                               stdin=subprocess.DEVNULL)
+        try:
+            machine, rows = watched(run)
+        finally:
+            run.terminate()
+            run.wait()
+    if [r["role"] for r in rows] != ["tc", "ac", "ac", "ac"] or int(rows[0]["messages"]) == 0:
+        raise Wrong(f"{rows}")
+    if looked(machine):
+        raise Wrong("a machine that has ended is shown")
+
+
+def watched(run):
+    """(process, rows) of a run's machine, once all three ranks compute."""
+    while run.poll() is None:
+        for pid in child_of(run.pid):
+            rows = looked(pid)
+            if len([r for r in rows if r["thread"] != "-"]) >= 3:
+                return pid, rows
+    raise Wrong(f"the run has ended: {run.returncode}")
+
+
+def looked(pid):
+    """The rows of ./atoll cores; none if there is no such machine."""
+    r = subprocess.run([ATOLL, "cores", "--pid", pid], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    head, *lines = (line.split() for line in r.stdout.splitlines() or [""])
+    return [dict(zip(head, line)) for line in lines] if r.returncode == 0 else []
+
+
+def scenarios(port):
+    """Name and function of each."""
+    for test in (calls_and_messages, an_end_by_force, decisions, live):
+        yield test.__name__, test
+
+
+if __name__ == "__main__":
+    sys.exit(main(["riscv64"], scenarios))

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""./atoll cores: what the cores of a running machine do, read in its memory from outside."""
+
+import os
+import re
+import select
+import sys
+
+import kernelmem
+from ui import Failure, Usage, take_value
+
+HELP = """usage: ./atoll cores [OPTION...]
+
+What the cores of a riscv64 machine do that ./atoll run or ./atoll shell has started, read in its
+memory: the machine does nothing for it. On a terminal the table is written anew twice a second,
+until Ctrl-C or the end of the machine; else, and with --once, it is written once.
+
+  --once         once
+  --pid P        the machine is process P (of QEMU), where several run
+  --seconds S    between two tables (0.5)
+
+role         what the core is for: kc kernel, tc threads in turn, ac one program, idle
+acts         as what it acts; an ac with threads of two processes acts as a tc
+thread       that it runs, and its process, by the kernel's numbers; - for none
+threads      placed there, those that wait included
+ready        that could run and do not
+waiting      messages that the cluster's first core has not looked at
+messages     active messages that it has served; of the first core: remote calls of all others
+calls        that its programs sent to the first core, counted from when somebody asks about them
+ticks, faults, shot-down   what interrupted its threads
+changes      of its role, the last one at `since`, in seconds of the machine's clock; spread:
+             threads that it sent away by itself; crowded: times that it became a tc by itself
+"""
+
+HEAD = ("core", "cluster", "role", "acts", "thread", "threads", "ready", "waiting", "messages", "calls", "ticks",
+        "faults", "shot-down", "changes", "spread", "crowded", "since")
+SECONDS = 0.5
+
+
+def running():
+    """[(process id, path of its memory)] of our machines that run."""
+    found = []
+    for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as f:
+                words = f.read().decode("utf-8", "replace").split("\0")
+        except OSError:
+            continue
+        if not os.path.basename(words[0]).startswith("qemu-system-riscv64"):
+            continue
+        for word in words:
+            m = re.match(r"memory-backend-file,id=ram,mem-path=(.*),size=\d+,share=on$", word)
+            if m:
+                found.append((int(name), m.group(1).replace("/proc/self/", f"/proc/{name}/", 1)))
+    return found
+
+
+def find(pid, kernel):
+    """(process id, machine) of the one that is meant."""
+    found, others = [], 0
+    for number, path in running():
+        try:
+            if pid in (None, number):
+                found.append((number, kernelmem.Machine(path, kernel)))
+        except (OSError, ValueError, Failure):
+            others += 1			# another build's, or one that ends now
+    if not found:
+        raise Failure("no machine runs here" if pid is None and not others else
+                      "no such machine runs this build of the kernel")
+    if len(found) > 1:
+        raise Failure("several machines run, say which: " + ", ".join(f"--pid {p} ({m.name})" for p, m in found))
+    return found[0]
+
+
+def row(c):
+    """The cells of a core."""
+    role, n = "ac" if c.is_crowded else kernelmem.ROLES.get(c.role, "?"), c.count
+    return [str(x) for x in (
+        c.number, c.cluster.number, role, kernelmem.ROLES.get(c.acts, "?"),
+        f"{c.thread}/{c.process}" if c.thread else "-", c.threads, c.ready, c.waiting, n["messages"], n["calls"],
+        n["ticks"], n["faults"], n["shot_down"], n["roles"], c.spread, c.crowded, f"{c.role_since * 1e-9:.2f}")]
+
+
+def table(machine):
+    """The lines of the table."""
+    rows = [HEAD, *(row(c) for c in machine.cores())]
+    width = [max(len(r[i]) for r in rows) for i in range(len(HEAD))]
+    return [" ".join(cell.rjust(w) for cell, w in zip(r, width)).rstrip() for r in rows]
+
+
+def watch(machine, pid, seconds):
+    """A table after the other, in the same place, as long as the machine runs."""
+    end = os.pidfd_open(pid)
+    try:
+        sys.stdout.write("\033[2J")
+        while True:
+            columns, lines = os.get_terminal_size(1)
+            head = f"machine {machine.name}, process {pid}"
+            text = [line[:columns] for line in [head, *table(machine)][:lines - 1]]
+            sys.stdout.write("\033[H" + "".join(f"{line}\033[K\n" for line in text) + "\033[J")
+            sys.stdout.flush()
+            if select.select([end], [], [], seconds)[0]:
+                return
+    finally:
+        os.close(end)
+
+
+class Options:
+    """What the command line asks for."""
+
+    def __init__(self, argv):
+        self.once, self.pid, self.seconds = False, None, SECONDS
+        i = 0
+        while i < len(argv):
+            name = argv[i].split("=", 1)[0]
+            if argv[i] == "--once":
+                self.once, i = True, i + 1
+            elif name in ("--pid", "--seconds"):
+                value, i = take_value(argv, i, name)
+                self._number(name, value)
+            else:
+                raise Usage(f"unknown option '{argv[i]}': ./atoll cores --help lists them")
+
+    def _number(self, name, value):
+        try:
+            number = int(value) if name == "--pid" else float(value)
+        except ValueError:
+            number = -1
+        if not 0 < number < 1 << 31:
+            raise Usage(f"{name} needs a number above 0, not '{value}'")
+        setattr(self, name[2:], number)
+
+
+def main(argv):
+    """Exit status 0: a machine was found."""
+    if argv and argv[0] in ("-h", "--help"):
+        print(HELP, end="")
+        return 0
+    o = Options(argv)
+    pid, machine = find(o.pid, kernelmem.Kernel())
+    if o.once or not sys.stdout.isatty():
+        print("\n".join(table(machine)))
+        return 0
+    watch(machine, pid, o.seconds)
+    return 0

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the words of the riscv64 kernel lie that are looked at from outside the machine
+ * (tools/run/kernelmem.py, trace.c): compiled to assembly, of which the lines `@ name value` are
+ * kept (mk/kernel.mk), and never linked.
+ */
+#include <hal/core.h>
+#include <kernel/cluster.h>
+
+#define SAY(name, value) __asm__ volatile("\n@ " name " %0" : : "i"(value))
+#define CORE(name, field) SAY(name, offsetof(struct core, field))
+#define THREAD(name, field) SAY(name, offsetof(struct thread, field))
+
+void offsets(void);
+
+void
+offsets(void)
+{
+	SAY("slot", sizeof(struct hal_core_slot));
+	SAY("record", offsetof(struct hal_core_slot, record));
+	SAY("entry", sizeof(struct kcall_entry));
+	CORE("cluster", cluster);
+	CORE("acts", acts);
+	CORE("current", current);
+	CORE("count", count);
+	CORE("levels", run_queue.level);
+	CORE("load", load);
+	CORE("role", role);
+	CORE("is_crowded", is_crowded);
+	CORE("crowded", crowded);
+	CORE("spread", spread);
+	CORE("role_since", role_since);
+	CORE("call_busy", call.busy);
+	CORE("call_fn", call.fn);
+	CORE("post_busy", post.busy);
+	CORE("post_fn", post.fn);
+	SAY("ticks", CORE_TICKS);
+	SAY("shot_down", CORE_SHOT_DOWN);
+	SAY("faults", CORE_FAULTS);
+	SAY("messages", CORE_MESSAGES);
+	SAY("roles", CORE_ROLES);
+	SAY("calls", CORE_CALLS);
+	SAY("priorities", PRIORITIES);
+	THREAD("thread_run", run);
+	THREAD("thread_tid", tid);
+	THREAD("thread_proc", proc);
+	SAY("proc_id", offsetof(struct process, id));
+	SAY("am_ticket", offsetof(struct cluster, am.ticket));
+	SAY("am_next", offsetof(struct cluster, am.next));
+	SAY("am_order", offsetof(struct cluster, am.order));
+	SAY("am_mask", offsetof(struct cluster, am.mask));
+	SAY("am_served", offsetof(struct cluster, am.served));
+}

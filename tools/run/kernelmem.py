@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""The memory of a riscv64 machine, seen from outside: where the kernel's words lie, and what stands
+there while it runs. Nothing in the machine does anything for it.
+"""
+
+import mmap
+import os
+import re
+
+import bootrec
+import cheader
+import elf
+import machine as machines
+from ui import BUILD, Failure
+
+LAYOUT = cheader.Header(os.path.join(machines.ROOT, "hal", "cpu", "riscv64", "layout.h"))
+KERNEL_BASE = LAYOUT.KERNEL_BASE
+ROLES = {getattr(machines.C, "ROLE_" + name): name.lower() for name in ("IDLE", "TC", "KC", "AC")}
+QUEUE_MAX = 4096	# a list that changes while it is read may seem to have no end
+
+
+class Kernel:
+    """What a build of the kernel says of itself: offsets and addresses."""
+
+    def __init__(self, build=None):
+        self.build = build or os.path.join(BUILD, "riscv64")
+        path = os.path.join(self.build, "offsets")
+        try:
+            with open(path, encoding="ascii") as f:
+                self.offset = {name: int(value) for name, value in (line.split() for line in f)}
+        except OSError:
+            raise Failure(f"{path} is missing: run ./atoll build riscv64") from None
+        kernel = elf.read(os.path.join(self.build, "kernel.elf"))
+        kinds = (elf.NOTYPE, elf.OBJECT)
+        self.symbol = {name: (addr, size) for addr, size, name in kernel.symbols(kinds)}
+        self.slots, self.table = self.symbol["hal_core_slots"][0], self.symbol["kcall_table"]
+
+    def calls(self):
+        """Names of the kernel calls by number."""
+        with open(os.path.join(machines.ROOT, "abi", "kcalls.tbl"), encoding="utf-8") as f:
+            found = re.findall(r"^\s*(\d+)\s+(\w+)\s+(?:local|remote)\b", f.read(), re.M)
+        return {int(number): name for number, name in found}
+
+    def is_in(self, memory):
+        """Is this the kernel that the machine was started with?"""
+        with open(os.path.join(self.build, "kernel.bin"), "rb") as f:
+            image = f.read()
+        at = bootrec.KERNEL_AT - bootrec.RAM
+        return memory[at:at + len(image)] == image
+
+
+class Core:
+    """What a core's record says."""
+
+    def __init__(self, machine, cluster, number, at):
+        k, o = machine, machine.kernel.offset
+        self.cluster, self.number = cluster, cluster.first + number
+        self.role, self.acts = k.u32(cluster, at + o["role"]), k.u32(cluster, at + o["acts"])
+        self.is_crowded = k.read(cluster, at + o["is_crowded"], 1) != b"\0"
+        self.threads, self.spread = k.u32(cluster, at + o["load"]), k.u32(cluster, at + o["spread"])
+        self.crowded = k.u32(cluster, at + o["crowded"])
+        self.count = {name: k.u32(cluster, at + o["count"] + 4 * o[name])
+                      for name in ("ticks", "shot_down", "faults", "messages", "roles", "calls")}
+        self.role_since = k.u64(cluster, at + o["role_since"])
+        thread = k.u64(cluster, at + o["current"])
+        self.thread = k.u32(cluster, thread + o["thread_tid"]) if thread else 0
+        proc = k.u64(cluster, thread + o["thread_proc"]) if thread else 0
+        self.process = k.u32(cluster, proc + o["proc_id"]) if proc else 0
+        self.ready = sum(k.list_length(cluster, at + o["levels"] + 16 * level) for level in range(o["priorities"]))
+        self.waiting = 0
+        if number == 0:
+            of = k.u64(cluster, at + o["cluster"])
+            served = (k.u64(cluster, of + o["am_next"]) - k.u64(cluster, of + o["am_order"])) // 4
+            self.waiting = (k.u32(cluster, of + o["am_ticket"]) - served) & k.u32(cluster, of + o["am_mask"])
+            self.count["messages"] = k.u64(cluster, of + o["am_served"])
+
+
+class Cluster:
+    """A cluster as the boot record has it."""
+
+    def __init__(self, number, base, size, cores, first):
+        self.number, self.base, self.size, self.cores, self.first = number, base, size, cores, first
+
+
+class Machine:
+    """A machine's memory, a file that it shares with us."""
+
+    def __init__(self, path, kernel):
+        self.kernel = kernel
+        with open(path, "rb") as f:
+            self.memory = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+        at = bootrec.RECORD_AT - bootrec.RAM
+        record = bootrec.C.unpack("<", "boot_record", self.memory[at:at + bootrec.RECORD_MAX])
+        if record["magic"] != bootrec.C.BOOT_MAGIC or not kernel.is_in(self.memory):
+            raise Failure("the machine runs another build of the kernel than this one")
+        self.name = bytes(record["machine"]).split(b"\0")[0].decode("ascii", "replace")
+        self.clusters = [Cluster(i, c["mem_base"], c["mem_bytes"], c["cores"], c["first_core"])
+                         for i, c in enumerate(record["cluster"][:record["clusters"]])]
+
+    def read(self, cluster, addr, size):
+        """Bytes at an address of a cluster's kernel; zeros where it has no memory."""
+        offset = addr - KERNEL_BASE
+        if not 0 <= offset <= cluster.size - size:
+            return bytes(size)
+        at = cluster.base - bootrec.RAM + offset
+        return self.memory[at:at + size]
+
+    def u32(self, cluster, addr):
+        """A word of 32 bits."""
+        return int.from_bytes(self.read(cluster, addr, 4), "little")
+
+    def u64(self, cluster, addr):
+        """A word of 64 bits."""
+        return int.from_bytes(self.read(cluster, addr, 8), "little")
+
+    def list_length(self, cluster, head):
+        """Of a list of the kernel."""
+        at, n = self.u64(cluster, head), 0
+        while at not in (head, 0) and n < QUEUE_MAX:
+            at, n = self.u64(cluster, at), n + 1
+        return n
+
+    def cores(self):
+        """What all cores say now."""
+        o = self.kernel.offset
+        return [Core(self, c, i, self.kernel.slots + i * o["slot"] + o["record"])
+                for c in self.clusters for i in range(c.cores)]
