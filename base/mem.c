@@ -27,12 +27,21 @@ memcpy(void *restrict to, const void *restrict from, size_t len)
 	unsigned char *t = to;
 	const unsigned char *f = from;
 
-	if (words_fit(t, f))
+	if (words_fit(t, f)) {
+		for (; len >= 8 * WORD; len -= 8 * WORD, t += 8 * WORD, f += 8 * WORD) {
+			const struct word *a = (const void *)f;
+			struct word *w = (void *)t;
+
+			w[0] = a[0], w[1] = a[1], w[2] = a[2], w[3] = a[3];
+			w[4] = a[4], w[5] = a[5], w[6] = a[6], w[7] = a[7];
+			KEEP_LOOP();
+		}
 		for (; len >= WORD; len -= WORD, t += WORD, f += WORD) {
 			((struct word *)(void *)t)->value =
 				((const struct word *)(const void *)f)->value;
 			KEEP_LOOP();
 		}
+	}
 	for (; len > 0; len--) {
 		*t++ = *f++;
 		KEEP_LOOP();

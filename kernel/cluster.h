@@ -419,6 +419,7 @@ struct cluster {
 	bool unfinished;
 	struct list procs_free;
 	struct list reaping;	/* processes that end */
+	uint32_t reaped;	/* steps of their ends */
 	/* memory that nothing names, with frames that are still to be freed */
 	struct list memory_gone;
 	struct list devices;	/* those that are open: kernel/dev/device.h */

@@ -299,10 +299,10 @@ channel_try_receive(struct channel *ch, void *message, uint32_t room)
 }
 
 void
-channel_listen(struct channel *ch)
+channel_listen(struct channel *ch, bool for_room)
 {
 	word_put(ch->in.sleeps, 1);
-	if (is_full(ch, &ch->out))
+	if (for_room && is_full(ch, &ch->out))
 		word_put(ch->out.waits, 1);
 	words_fence();
 }

@@ -283,8 +283,9 @@ has_other(const struct service *s, bool is_last)
 }
 
 /*
- * Tell all that are awake to wake the server from now on, and look once more. True: nobody wants
- * anything.
+ * Tell all that are awake to wake the server from now on, and look once more. That there is room
+ * for a message is waited for only where one is to be sent: who takes an answer does not wake the
+ * server. True: nobody wants anything.
  */
 static bool
 is_quiet(struct service *s)
@@ -293,7 +294,7 @@ is_quiet(struct service *s)
 
 	while ((c = *link) != NULL) {
 		if (!c->is_waiting || c->is_to_tell)
-			channel_listen(&c->ch);
+			channel_listen(&c->ch, c->is_to_tell || channel_has_come(&c->ch));
 		if (serve_client(s, c)) {
 			link = &c->next;
 			continue;

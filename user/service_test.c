@@ -301,7 +301,7 @@ hear(struct client *me, int c)
 
 	if (bytes < 0) {
 		if (draw(4) == 0)
-			channel_listen(&me->ch);
+			channel_listen(&me->ch, false);
 		return;
 	}
 	if (!me->is_open) {
@@ -333,7 +333,7 @@ speak(struct client *me, int c)
 	if (channel_try_send(&me->ch, text, request_of(c, me->sent, text)) == 0)
 		me->sent++;
 	else if (draw(4) == 0)
-		channel_listen(&me->ch);
+		channel_listen(&me->ch, true);
 }
 
 /* Anything anywhere in what is shared, and a wake. */

@@ -300,7 +300,7 @@ next_end(void)
 			if (cluster[c].pid <= 0)
 				continue;
 			left++;
-			channel_listen(&cluster[c].ch);
+			channel_listen(&cluster[c].ch, true);
 			if (channel_look(&cluster[c].ch, &bytes) != NULL ||
 				channel_check(&cluster[c].ch) != 0)
 				return c;

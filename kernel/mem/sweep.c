@@ -23,7 +23,6 @@ sweep_begin(struct cluster *c, struct sweep *s)
 	hal_store32(&s->pending, 1);	/* ours, until the sweep is sent */
 	memset(s->todo, 0, sizeof(s->todo));
 	list_push_back(&c->sweeps.running, &s->link);
-	c->chores++;
 }
 
 /* Post to some of the cores that have room. True if any was posted to. */
@@ -114,6 +113,7 @@ sweep_send(struct cluster *c, struct sweep *s)
 	unsigned frames = FRAMES_PER_STEP;
 	bool any;
 
+	c->chores++;
 	s->unposted = hal_load32(&s->pending) - 1;
 	if (bitmap_test(s->todo, KERNEL_CORE)) {
 		bitmap_clear(s->todo, KERNEL_CORE);

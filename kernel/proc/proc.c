@@ -12,6 +12,7 @@
 
 /* What one step of the reaper does. */
 #define HANDLES_PER_STEP 2
+#define REAP_IN_A_ROW 8
 /* for what is under way: 1 for an entry of the table, and more for one of the process */
 #define THREADS_LOOKED 96
 #define THREADS_OWN 7
@@ -305,6 +306,17 @@ reap_end(struct cluster *c, struct process *p)
 	c->chores--;
 }
 
+/*
+ * The next chore is this one again, without a look at all others, but for each eighth step, and
+ * when something has come from outside.
+ */
+static void
+reap_goes_on(struct cluster *c)
+{
+	if (ikc_is_quiet(&c->ikc) && ++c->reaped % REAP_IN_A_ROW != 0)
+		c->chore--;
+}
+
 bool
 proc_reap(struct cluster *c)
 {
@@ -313,8 +325,10 @@ proc_reap(struct cluster *c)
 	if (list_is_empty(&c->reaping))
 		return false;
 	p = list_entry(c->reaping.next, struct process, free);
-	if (!reap_step(c, p))
+	if (!reap_step(c, p)) {
+		reap_goes_on(c);
 		return true;
+	}
 	if (p->stage == REAP_WORK) {
 		reap_end(c, p);
 		p->swept = true;

@@ -71,13 +71,10 @@ make_control(struct birth *b)
 static long
 make_surroundings(struct birth *b)
 {
-	uint64_t page = b->a->here.page_bytes;
 	struct personality_info info = {.stacks = 1, .pid = b->member->pid, .parent = b->q->parent,
 		.inherit_bytes = b->q->inherit_bytes, .is_child = 1};
 	long result = make_control(b);
 
-	if (result == 0)
-		result = part_make_events(b->proc, page, &b->startup.events);
 	b->startup.shared_bytes = page_up(b, SHARED_BYTES);
 	if (result >= 0)
 		result = kmem_alloc(b->proc, b->startup.shared_bytes,

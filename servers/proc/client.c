@@ -276,12 +276,17 @@ process_ready(void)
 }
 
 int
-process_fork(struct channel *ch, const struct process_spawn *what, int *handle)
+process_fork_ask(struct channel *ch, const struct process_spawn *what)
 {
-	const struct process_request q = {.op = PROCESS_FORK, .told = what->told,
-		.most = what->most, .status = what->core};
+	return request_send(ch, &(struct process_request){.op = PROCESS_FORK, .told = what->told,
+		.most = what->most, .status = what->core});
+}
+
+int
+process_fork_take(struct channel *ch, int *handle)
+{
 	struct process_reply r;
-	int result = process_ask(ch, &q, &r, NULL);
+	int result = process_receive(ch, &r);
 
 	if (result > 0)
 		*handle = r.handle;

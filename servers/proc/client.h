@@ -354,14 +354,20 @@ int process_catch(struct channel *ch, uint64_t told);
 int process_ready(void);
 
 /*
- * A child of the own cluster that has nothing yet, in which this process maps what it is to have,
- * by *handle, to be closed when it is done. It is one of its children from now on, and can be
- * killed and waited for; it ends if this process ends before process_start. Its pid; -E_NOSYS:
- * this process is several ranks, or in another cluster; -E_AGAIN: there are too many; -E_NOMEM;
- * -FILE_ENODEV, -E_BUSY: as process_move; or what service_call says. Of `what` it is told, most and
- * core that count.
+ * A child of the own cluster that has nothing yet: it is asked for, and made while this process
+ * prepares what it is to have. Of `what` it is told, most and core that count. 0, or what
+ * service_send says.
  */
-int process_fork(struct channel *ch, const struct process_spawn *what, int *handle);
+int process_fork_ask(struct channel *ch, const struct process_spawn *what);
+
+/*
+ * The child that was asked for, in which this process maps what it is to have, by *handle, to be
+ * closed when it is done. It is one of its children from now on, and can be killed and waited for;
+ * it ends if this process ends before process_start. Its pid; -E_NOSYS: this process is several
+ * ranks, or in another cluster; -E_AGAIN: there are too many; -E_NOMEM; -FILE_ENODEV, -E_BUSY: as
+ * process_move; or what service_receive says.
+ */
+int process_fork_take(struct channel *ch, int *handle);
 
 /*
  * Its first thread begins; with PROCESS_AWAIT it has also said that it is ready, or has ended. 0;

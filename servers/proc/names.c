@@ -558,7 +558,7 @@ names_have_come(void *of, bool is_last)
 	if (line.state == LINE_CLOSED || (line.state == LINE_OPENS && !line.opening.is_made))
 		return false;
 	if (is_last)
-		channel_listen(&line.ch);
+		channel_listen(&line.ch, true);
 	else if (line.count == 0 && line.state == LINE_OPEN)
 		return false;
 	return channel_look(&line.ch, &bytes) != NULL;

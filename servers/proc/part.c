@@ -58,8 +58,9 @@ part_share_of_memory(uint64_t divisor, uint64_t page_bytes)
 	return frames * page_bytes / divisor;
 }
 
-long
-part_make_events(int proc, uint64_t page_bytes, uint64_t *addr)
+/* A page in which the kernel counts what comes to the process: at *addr. 0 or -E_NAME. */
+static long
+make_events(int proc, uint64_t page_bytes, uint64_t *addr)
 {
 	long result = kmem_alloc(proc, page_bytes, PAGE_READ, addr);
 
@@ -131,7 +132,7 @@ make_process(struct common *m, uint32_t clusters)
 	long result = make_control(m, clusters);
 
 	if (result == 0)
-		result = part_make_events(proc, m->page_bytes, &m->startup.events);
+		result = make_events(proc, m->page_bytes, &m->startup.events);
 	if (result >= 0)
 		result = make_shared(m);
 	ledger_note(m->order->ledger, "shared area and tables");

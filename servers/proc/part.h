@@ -78,12 +78,6 @@ uint64_t part_share_of_memory(uint64_t divisor, uint64_t page_bytes);
 int part_fill_stack(struct copy *c, const struct image *im, const struct words *w,
 	struct startup *s, struct stack_place *place);
 
-/*
- * A page of the process's own, in which the kernel counts what comes to it: at *addr. 0 or
- * -E_NAME.
- */
-long part_make_events(int proc, uint64_t page_bytes, uint64_t *addr);
-
 /* List the part's ranks, p->ranks of them, by the placement. 0 or -E_NOMEM. */
 int part_list_ranks(struct part *p, const struct part_order *o, const struct cluster_info *here);
 

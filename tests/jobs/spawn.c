@@ -105,7 +105,8 @@ leave_unmade(bool becomes)
 	int handle = 0;
 
 	if (process_open(&here, (int)atoll_startup()->cluster, BIT) != 0 ||
-		process_fork(&here, &(struct process_spawn){0}, &handle) <= 0 || handle <= 0)
+		process_fork_ask(&here, &(struct process_spawn){0}) != 0 ||
+		process_fork_take(&here, &handle) <= 0 || handle <= 0)
 		return 1;
 	if (becomes)
 		child_spawn(&here, (char *const[]){"x", "exit", "27", NULL}, PROCESS_REPLACE);

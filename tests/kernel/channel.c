@@ -473,11 +473,11 @@ TEST(a_channel_leads_to_the_own_cluster_too)
 		expect_eq(kchannel_open(in, 0, offer.number), -E_NOENT);
 		for (int n = 0; n < 40; n++) {
 			fill(text, n, LONGEST);
-			channel_listen(&b);
+			channel_listen(&b, true);
 			expect_eq(channel_try_send(&a, text, LONGEST), 0);
 			expect_eq(kthread_sleep(1u << (BIT + 1), FOREVER), 1 << (BIT + 1));
 			expect_eq(channel_receive(&b, text, LONGEST, 0), LONGEST);
-			channel_listen(&a);
+			channel_listen(&a, true);
 			expect_eq(channel_try_send(&b, text, LONGEST), 0);
 			expect_eq(kthread_sleep(1u << BIT, FOREVER), 1 << BIT);
 			expect_eq(channel_receive(&a, text, LONGEST, 0), LONGEST);

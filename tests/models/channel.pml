@@ -16,10 +16,10 @@
  * proves: user/channel.c channel_tell 0d1c5f157666
  * proves: user/channel.c channel_look 823d6cad3e61
  * proves: user/channel.c channel_took 26489f16ba72
- * proves: user/channel.c channel_listen 52bc36a70b17
+ * proves: user/channel.c channel_listen 7a794a465829
  * proves: user/channel.c channel_await d4b189462835
  * proves: user/service_loop.c serve_client b24c02044795
- * proves: user/service_loop.c is_quiet f35aee9b60fe
+ * proves: user/service_loop.c is_quiet d2dfc6a4832c
  *
  * run: -DMESSAGES=4 -DSLOTS=1
  * run: -DMESSAGES=5 -DSLOTS=2

@@ -13,7 +13,7 @@
  *
  * proves: kernel/mem/sweep.c concerns fcf122cb1093
  * proves: kernel/mem/sweep.c sweep_cover 3735ae2e1eb5
- * proves: kernel/mem/sweep.c sweep_send 1100e6a27f7d
+ * proves: kernel/mem/sweep.c sweep_send 48d4331fe0e7
  * proves: kernel/mem/sweep.c post_some d1d0c63efd00
  * proves: kernel/mem/sweep.c sweep_acknowledge ed0ef55de65a
  * proves: kernel/mem/calls.c shoot_down 93544214c0b1

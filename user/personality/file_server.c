@@ -125,7 +125,7 @@ listen_once(const struct handler_event *c, uint32_t seen, uint64_t until)
 		lose_server();
 		return 0;
 	}
-	channel_listen(&files.channel);
+	channel_listen(&files.channel, false);
 	take_told();
 	if (files.told != seen)
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fork. The process server makes a process that has nothing (process_fork); the parent's thread
+ * fork. The process server makes a process that has nothing (process_fork_ask); the parent's thread
  * maps there what the program has mapped, at the same addresses, and the server lets it begin.
  * Program, personality and stack are copied when somebody writes to them; what is MAP_SHARED is the
  * same frames. The personality's own data a child has anew, but for `kept`: its locks are free, and
@@ -238,7 +238,7 @@ kept_signals(void)
 {
 	uint64_t told = 0;
 
-	for (int sig = 1; sig <= PROCESS_SIGNALS; sig++)
+	for (int sig = 1; sig <= PROCESS_SIGNALS && kept.acted != 0; sig++)
 		if (kept.action[sig - 1].handler != SIG_DFL && sig != SIGCHLD)
 			told |= SIGNAL_OF(sig);
 	return (told & ~SIGNALS_OF_FAULTS) | (personality_info.stops ? SIGNALS_OF_JOBS : 0);
@@ -253,21 +253,16 @@ core_of(uint64_t rfork)
 
 /* What other threads map meanwhile the child has not. */
 static long
-make_child(struct making *m, const struct handler_event *c)
+make_child(const struct making *m)
 {
-	const struct process_spawn what = {.told = kept_signals(), .most = limits_processes(c),
-		.core = core_of(m->rfork)};
 	long result = memory_hold();
 
 	if (result < 0)
 		return result;
-	result = process_fork(m->server, &what, &m->proc);
-	if (result > 0) {
-		m->pid = (int)result;
-		((struct personality_info *)childs(m, &personality_info))->pid = m->pid;
-		memcpy(childs(m, &kept), &kept, sizeof(kept));
-		result = map_personality(m);
-	}
+	((struct personality_info *)childs(m, &personality_info))->pid = m->pid;
+	memcpy(childs(m, &kept), &kept,
+		offsetof(struct kept, space.area) + kept.space.count * sizeof(struct space_area));
+	result = map_personality(m);
 	if (result >= 0)
 		result = map_program(m);
 	memory_go_on();
@@ -276,14 +271,12 @@ make_child(struct making *m, const struct handler_event *c)
 
 /* The child runs, and has what is open. */
 static long
-start_child(struct making *m, const struct handler_event *c)
+start_child(const struct making *m, const struct handler_event *c)
 {
 	const struct process_entry entry = {.pc = (uint64_t)fork_first, .sp = c->sp,
 		.arg = (uint64_t)&birth};
 	uint32_t flags = m->birth->inherit.offered > 0 ? PROCESS_AWAIT : 0;
 
-	khandle_close(m->proc);
-	m->proc = -1;
 	return process_start(m->server, m->pid, flags, &entry);
 }
 
@@ -302,15 +295,17 @@ end_child(struct making *m)
 {
 	struct proc_status status;
 
-	inherit_withdraw(&m->birth->inherit);
+	if (m->birth != NULL)
+		inherit_withdraw(&m->birth->inherit);
 	if (m->pid == 0)
 		return;
 	process_kill(m->server, m->pid, KILLED, 0);
 	process_wait(m->server, m->pid, 0, &status);
 }
 
+/* What it begins with, and what is open. */
 static long
-make_all(struct making *m, const struct handler_event *c)
+prepare(struct making *m, const struct handler_event *c)
 {
 	long result = make_view(m);
 
@@ -318,11 +313,24 @@ make_all(struct making *m, const struct handler_event *c)
 		return result;
 	m->birth = childs(m, &birth);
 	result = fill_view(m, c);
-	if (result >= 0)
-		result = inherit_offer(c, &m->birth->inherit, INHERIT_ALL);
+	return result < 0 ? result : inherit_offer(c, &m->birth->inherit, INHERIT_ALL);
+}
+
+/* The server makes the process while that is prepared. */
+static long
+make_all(struct making *m, const struct handler_event *c)
+{
+	const struct process_spawn what = {.told = kept_signals(), .most = limits_processes(c),
+		.core = core_of(m->rfork)};
+	long result = process_fork_ask(m->server, &what), pid;
+
 	if (result < 0)
 		return result;
-	result = make_child(m, c);
+	result = prepare(m, c);
+	pid = process_fork_take(m->server, &m->proc);
+	m->pid = pid > 0 ? (int)pid : 0;
+	if (result >= 0)
+		result = pid < 0 ? pid : make_child(m);
 	if (result >= 0)
 		result = start_child(m, c);
 	if (result < 0)
@@ -436,6 +444,8 @@ rfork_call(const struct handler_event *c)
 static void
 be_alone(struct startup *s)
 {
+	if (s->events == 0)
+		return;		/* a job of one rank: it is alone, and its page is its parent's */
 	s->events = 0;
 	s->ranks = s->local_ranks = 1;
 	s->rank = s->local_rank = 0;

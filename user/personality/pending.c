@@ -300,7 +300,7 @@ look_at_channel(const struct handler_event *c)
 		while (channel_try_receive(&signals.channel, &r, sizeof(r)) >= 0)
 			if ((r.signal & PROCESS_TOLD) != 0)
 				take_told(c, &r);
-		channel_listen(&signals.channel);
+		channel_listen(&signals.channel, false);
 	} while (channel_look(&signals.channel, &bytes) != NULL);
 }
 

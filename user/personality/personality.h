@@ -209,6 +209,7 @@ struct limit {
 /* What a child of fork has as its parent had it; all else here begins anew with it. */
 struct kept {
 	struct signal_action action[64];
+	uint64_t acted;			/* signals whose action has been set */
 	uint32_t takes_faults;		/* there were handlers for some */
 	uint32_t umask_changed;		/* bits of the mask that are not as at first */
 	uint32_t limits_changed;	/* bits: which limits have been set (limits.h) */

@@ -38,7 +38,7 @@ signals_ignored(void)
 {
 	uint64_t mask = 0;
 
-	for (int sig = 1; sig <= PROCESS_SIGNALS; sig++)
+	for (int sig = 1; sig <= PROCESS_SIGNALS && kept.acted != 0; sig++)
 		if (action_of(sig)->handler == SIG_IGN)
 			mask |= SIGNAL_OF(sig);
 	return mask;
@@ -80,6 +80,7 @@ set_action(const struct handler_event *c, int sig, const uint64_t *to, uint64_t 
 		tell_action(old, a);
 	if (to == NULL)
 		return 0;
+	kept.acted |= SIGNAL_OF(sig);
 	*a = (struct signal_action){.handler = to[0], .mask = to[2] & ~SIGNALS_FIXED,
 		.flags = (uint32_t)to[1]};
 	if (signal_is_ignored(sig))
@@ -96,7 +97,10 @@ set_action(const struct handler_event *c, int sig, const uint64_t *to, uint64_t 
 
 /* --- masks --- */
 
-/* The default action of what is blocked is to come later. */
+/*
+ * The default action of what is blocked is to come later. Libraries block all signals for a few
+ * instructions, some of them in two steps.
+ */
 static void
 hold(const struct handler_event *c, uint64_t mask)
 {
@@ -117,7 +121,7 @@ change_mask(const struct handler_event *c, unsigned long how, const uint64_t *ch
 		r->mask = (how == 0 ? was | *change : how == 1 ? was & ~*change : *change) &
 			~SIGNALS_FIXED;
 		if (r->borrowed == 0)
-			hold(c, r->mask & ~was);
+			hold(c, r->mask);
 	}
 	if (old != NULL)
 		*old = was;
@@ -128,7 +132,8 @@ void
 signals_begin_with(const struct handler_event *c, uint64_t mask, uint64_t ignored)
 {
 	thread_record(c)->mask = mask & ~SIGNALS_FIXED;
-	for (int sig = 1; sig <= PROCESS_SIGNALS; sig++)
+	kept.acted |= ignored;
+	for (int sig = 1; sig <= PROCESS_SIGNALS && ignored != 0; sig++)
 		if ((ignored & SIGNAL_OF(sig)) != 0)
 			action_of(sig)->handler = SIG_IGN;
 	if (personality_info.stops)

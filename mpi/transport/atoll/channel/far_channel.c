@@ -198,7 +198,7 @@ transport_channels_listen(struct transport *t)
 		if ((t->threads || t->leaves || load_relaxed(&c->refused) != 0) &&
 			channel_check(&c->ch) != 0)
 			store_relaxed(&c->gone, 1);
-		channel_listen(&c->ch);
+		channel_listen(&c->ch, true);
 	}
 }
 
