@@ -10,7 +10,9 @@
 #include <kernel/mem/mem.h>
 #include <kernel/proc/proc.h>
 
-#define COPY_STEP 24		/* pages */
+/* page_copy: what a message may cost, in pages; what a run of pages costs beside these */
+#define COPY_STEP 54
+#define RUN_COST 16
 #define LINK_STEP 8
 
 /*
@@ -26,7 +28,8 @@ struct copied {
 	uint32_t prot;		/* of its area */
 	bool empty;		/* none of them is mapped */
 	int now;		/* rights that one of them has */
-	uint64_t paddr[COPY_STEP];	/* of page_copy */
+	int left;		/* of page_copy: of what this message may cost */
+	uint64_t paddr[COPY_STEP - RUN_COST];
 };
 
 static int
@@ -37,14 +40,15 @@ range_check(const struct process *p, uintptr_t addr, unsigned long count)
 }
 
 /*
- * A step of page_copy in an area of `prot`: pages that are there, and become private. Without
+ * A run of page_copy in an area of `prot`: pages that are there, and become private. Without
  * `prot` none comes by itself: then they are those that have the same rights, and where none is
  * the addresses stay reserved. Of a page that the kernel counts in only the address is copied.
  */
 static void
-step_copied(const struct frames *f, struct copied *m, uint32_t prot)
+run_copied(const struct frames *f, struct copied *m, uint32_t prot)
 {
 	size_t most = m->empty ? 0 : (m->end - m->start) / HAL_PAGE_BYTES, pages;
+	uint64_t counted;
 	uint32_t rights;
 
 	m->now = 0;
@@ -56,42 +60,48 @@ step_copied(const struct frames *f, struct copied *m, uint32_t prot)
 	m->prot = (prot | rights) != 0 ? prot | rights | PAGE_PRIVATE : 0;
 	if (m->from->events == NULL)
 		return;
+	counted = frame_paddr(f, m->from->events_frame);
 	for (size_t i = 0; i < pages; i++)
-		if (frame_at(f, m->paddr[i]) == m->from->events_frame) {
+		if (m->paddr[i] == counted) {
 			m->empty = i == 0;
 			m->end = m->start + (i == 0 ? 1 : i) * HAL_PAGE_BYTES;
 			break;
 		}
 }
 
+/* The processes, and what is left of the call. */
+static int
+copied_decode(const struct kcall_args *args, struct copied *m)
+{
+	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &m->to);
+
+	m->from = args->caller->proc;
+	if (e == 0)
+		e = range_check(m->from, args->a[1], args->a[2]);
+	return e != 0 ? e : range_check(m->to, args->a[4], args->a[2]);
+}
+
 /*
- * The next step: pages of one area, of which nobody else can take any back; for page_link
- * (`shared`) none in which they come or are copied by themselves.
+ * The next run: pages of one area, of which nobody else can take any back; for page_link (`shared`)
+ * none in which they come or are copied by themselves.
  */
 static int
-step_decode(const struct kcall_args *args, bool shared, struct copied *m)
+run_decode(const struct kcall_args *args, bool shared, struct copied *m)
 {
-	struct thread *t = args->caller;
-	unsigned long count = args->a[2], most = shared ? LINK_STEP : COPY_STEP;
+	unsigned long count = args->a[2], most = shared ? LINK_STEP : m->left - RUN_COST;
 	const struct area *a;
 	size_t hole;
-	int e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &m->to);
 
-	m->from = t->proc;
 	m->start = args->a[1];
 	m->at = args->a[4];
-	if (e == 0)
-		e = range_check(m->from, m->start, args->a[2]);
-	if (e == 0)
-		e = range_check(m->to, m->at, args->a[2]);
-	if (e != 0)
-		return e;
 	hole = hal_hole(&m->from->space, m->start);
 	m->empty = hole > 0;
-	if (m->empty)
+	if (m->empty) {
 		most = hole / HAL_PAGE_BYTES;
-	else if (hal_hole(&m->to->space, m->at) >= HAL_LARGE_BYTES / 2)
+	} else if (hal_hole(&m->to->space, m->at) >= HAL_LARGE_BYTES / 2) {
 		most = 1;		/* a table has to be made */
+		m->left = RUN_COST;
+	}
 	if (count > most)
 		count = most;
 	a = area_find(&m->from->areas, m->start);
@@ -102,7 +112,7 @@ step_decode(const struct kcall_args *args, bool shared, struct copied *m)
 		m->end &= ~(HAL_LARGE_BYTES - 1);	/* all small ones, or of one large one */
 	m->prot = 0;
 	if (!shared)
-		step_copied(&t->cluster->frames, m, a->prot);
+		run_copied(&args->caller->cluster->frames, m, a->prot);
 	return mappings_are_in(m->from, m->start, m->end) ? -E_ACCES : 0;
 }
 
@@ -142,37 +152,49 @@ take_write(struct thread *t, const struct copied *m)
 		(int)m->prot & PROT_BITS & ~PAGE_WRITE);
 }
 
+/* A run of pages that are alike, or none of which is there. */
 static long
-copy_pages(struct kcall_args *args)
+copy_run(struct kcall_args *args, struct copied *m)
 {
-	struct copied m;
-	int e = step_decode(args, false, &m);
+	int e = run_decode(args, false, m);
 
-	if (e == 0 && m.to == m.from)
-		e = -E_INVAL;
-	if (e == 0 && mem_is_large(m.from, m.start))
-		e = mem_split(m.from, m.start);
+	if (e == 0 && mem_is_large(m->from, m->start)) {
+		e = mem_split(m->from, m->start);
+		m->left = 0;
+	}
 	if (e == 0)
-		e = mem_claim_at(m.to, m.at, m.end - m.start, m.prot);
+		e = mem_claim_at(m->to, m->at, m->end - m->start, m->prot);
 	if (e == 0)
-		e = mem_area_change(m.from, m.start, m.end, m.prot);
-	if (e == 0 && !m.empty && (m.now & PAGE_WRITE))
-		e = take_write(args->caller, &m);
-	if (e == 0 && !m.empty)
-		e = copy_step(args->caller->cluster, &m);
-	return e != 0 ? e : step_next(args, &m);
+		e = mem_area_change(m->from, m->start, m->end, m->prot);
+	if (e == 0 && !m->empty && (m->now & PAGE_WRITE))
+		e = take_write(args->caller, m);
+	if (e == 0 && !m->empty) {
+		e = copy_step(args->caller->cluster, m);
+		m->left -= (int)((m->end - m->start) / HAL_PAGE_BYTES);
+	}
+	m->left -= RUN_COST;
+	return e != 0 ? e : step_next(args, m);
 }
+
 
 static long
 copy_serve(struct kcall_args *args)
 {
 	struct thread *t = args->caller;
+	struct copied m;
 	long e;
 
 	if (t->work.sweeping && args->a[2] == 0)
 		return shoot_down_end(t, &t->sweep, 0);
-	e = copy_pages(args);
-	if (e == 0 && t->work.sweeping)
+	m.left = COPY_STEP;
+	e = copied_decode(args, &m);
+	if (e == 0 && m.to == m.from)
+		e = -E_INVAL;
+	if (e == 0)
+		do
+			e = copy_run(args, &m);
+		while (e == -E_AGAIN && m.left > RUN_COST);
+	if (e == 0 && t->work.sweeping && m.left <= 0)
 		return -E_AGAIN;	/* its end is a step of its own */
 	return e != -E_AGAIN && t->work.sweeping ? shoot_down_end(t, &t->sweep, e) : e;
 }
@@ -221,9 +243,11 @@ static long
 link_serve(struct kcall_args *args)
 {
 	struct copied m;
-	int e = step_decode(args, true, &m);
+	int e = copied_decode(args, &m);
 	long next;
 
+	if (e == 0)
+		e = run_decode(args, true, &m);
 	if (e == 0)
 		e = mem_claim_at(m.to, m.at, m.end - m.start, 0);
 	if (e != 0)

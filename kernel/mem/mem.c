@@ -9,7 +9,9 @@
 #include <kernel/thread/thread.h>
 
 #define DROP_STEP 3		/* runs of frames */
-/* of a process that ends, in a step, and what a look at a hole or a large page costs, in these */
+/* of a process that ends, in a step; what an area, a hole or a large page costs, in these */
+#define RELEASE_STEP 44
+#define RELEASE_AREA 12
 #define RELEASE_PAGES 32
 #define RELEASE_LOOK 6
 /* pages of addresses that a process may claim, for each frame of the cluster */
@@ -379,16 +381,17 @@ mem_write(struct process *p, uintptr_t addr, const void *from, size_t len)
 
 /*
  * Give up the frames behind some pages of an area, and its addresses with them. The page tables
- * stay as they are: they go as a whole later.
+ * stay as they are: they go as a whole later. What is left of `left`.
  */
-static void
-release_area(struct process *p, const struct area *a)
+static int
+release_area(struct process *p, const struct area *a, int left)
 {
 	struct cluster *c = proc_cluster(p);
 	uintptr_t start = a->start, addr = start, end = mappings_edge(p, start, a->end);
 	uint64_t paddr[RELEASE_PAGES];
-	int prot, left = RELEASE_PAGES;
+	int prot;
 
+	left -= RELEASE_AREA;
 	while (addr < end && left > 0) {
 		size_t hole = hal_hole(&p->space, addr), most = (end - addr) / HAL_PAGE_BYTES, n;
 
@@ -408,14 +411,18 @@ release_area(struct process *p, const struct area *a)
 	}
 	mapping_free(p, mappings_cut(p, start, addr));
 	mem_unclaim(p, start, addr);
+	return left;
 }
 
 bool
 mem_release(struct process *p)
 {
-	if (!list_is_empty(&p->areas.list)) {
-		release_area(p, list_entry(p->areas.list.next, struct area, link));
-		return false;
+	int left = RELEASE_STEP;
+
+	while (!list_is_empty(&p->areas.list)) {
+		left = release_area(p, list_entry(p->areas.list.next, struct area, link), left);
+		if (left <= RELEASE_AREA)
+			return false;
 	}
 	areas_close(&p->areas);
 	return hal_space_destroy(&p->space);

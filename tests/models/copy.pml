@@ -20,7 +20,7 @@
  * proves: kernel/mem/copy.c copy_step d23c4e5b959e
  * proves: kernel/mem/frame.c frames_get 37525724d59a
  * proves: kernel/mem/copy.c take_write cc45662f643b
- * proves: kernel/mem/copy.c copy_serve bf95d4819f3d
+ * proves: kernel/mem/copy.c copy_serve fb5171bd1f9a
  *
  * run: -DWRITES=2 -DCOPIES=1
  * run: -DWRITES=2 -DCOPIES=1 -DENDS

@@ -49,6 +49,8 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 	if (s->root == NULL)
 		return -E_NOMEM;
 	s->gone = s->gone_below = 0;
+	s->tops = 0;
+	s->rows = 0;
 	s->near_number = NO_TABLE;
 	s->first = USER_FIRST;
 	s->limit = USER_LIMIT;
@@ -76,6 +78,27 @@ row_is_empty(const uint64_t *p)
 	return ((p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]) & PTE_V) == 0;
 }
 
+/* A table is about to be linked for `addr`. */
+static void
+table_note(struct hal_space *s, uintptr_t addr)
+{
+	unsigned top = pte_index(addr, 2) + 1;
+
+	s->tops = top > s->tops ? top : s->tops;
+	s->rows |= 1ull << pte_index(addr, 1) / 8;
+}
+
+/* The first entry from `i` on of the table of `level` that may name one; their number: none. */
+static unsigned
+entry_named(const struct hal_space *s, unsigned level, unsigned i)
+{
+	if (level == 2)
+		return i < s->tops ? i : PTE_ENTRIES;
+	while (i < PTE_ENTRIES && (s->rows >> i / 8 & 1) == 0)
+		i = (i | 7) + 1;
+	return i;
+}
+
 /*
  * Give back a table of `level` with those below its first `entries` entries. What was given back
  * has left its entry 0, so that the next step goes on behind it. False: *looks were not enough.
@@ -84,7 +107,7 @@ static bool
 table_give(struct hal_space *s, uint64_t *table, unsigned level, unsigned *looks)
 {
 	for (unsigned i = level == 2 ? s->gone : s->gone_below;
-		level > 0 && i < (level == 2 ? PTE_KERNEL_HALF : PTE_ENTRIES); i++) {
+		level > 0 && (i = entry_named(s, level, i)) < PTE_ENTRIES; i++) {
 		*(level == 2 ? &s->gone : &s->gone_below) = i;
 		if (*looks == 0)
 			return false;
@@ -189,6 +212,7 @@ space_entry(struct hal_space *s, uintptr_t addr, unsigned level, uint64_t **spar
 			/* a core walks it as soon as it is linked */
 			__asm__ volatile("fence w, w" : : : "memory");
 			*entry = pte_make(hal_paddr(page), 0);
+			table_note(s, addr);
 		}
 		table = hal_kaddr(pte_paddr(*entry));
 	}
@@ -449,7 +473,7 @@ hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
 static void
 entry_protect(uint64_t *entry, uint64_t flags)
 {
-	*entry = pte_make(pte_paddr(*entry), flags | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC)));
+	*entry = (*entry & ~(uint64_t)(PTE_LEAF | PTE_U | PTE_AD)) | flags;
 }
 
 /* Small pages of one table: 0, -E_INVAL or -E_ACCES. */
@@ -523,6 +547,7 @@ hal_split(struct hal_space *s, uintptr_t addr)
 		table[i] = leaf;
 	__asm__ volatile("fence w, w" : : : "memory");
 	*entry = pte_make(hal_paddr(table), 0);
+	table_note(s, addr);
 	return 0;
 }
 
@@ -572,7 +597,7 @@ size_t
 hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint64_t *paddr,
 	int *prot)
 {
-	uint64_t differs = prot_flags(alike) & (PTE_W | PTE_X), seen = 0, first;
+	uint64_t differs = (prot_flags(alike) & (PTE_W | PTE_X)) | PTE_V, seen = 0, first;
 	size_t in_table = PTE_ENTRIES - pte_index(addr, 0), n;
 	unsigned level;
 	const uint64_t *entry = space_find(s, addr, &level);
@@ -583,10 +608,13 @@ hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint
 		differs |= PTE_MAY_WRITE | PTE_MAY_EXEC;
 	count = count < in_table ? count : in_table;
 	first = *entry;
-	for (n = 0; n < count && (entry[n] & PTE_V) != 0 && ((entry[n] ^ first) & differs) == 0;
-		n++) {
-		seen |= entry[n];
-		paddr[n] = pte_paddr(entry[n]);
+	for (n = 0; n < count; n++) {
+		uint64_t e = entry[n];
+
+		if (((e ^ first) & differs) != 0)
+			break;
+		seen |= e;
+		paddr[n] = pte_paddr(e);
 	}
 	*prot = entry_prot(seen);
 	return n;
@@ -596,19 +624,18 @@ int
 hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count, int prot)
 {
 	uint64_t *entry = space_entry(s, addr, 0, NULL);
-	uint64_t flags = prot_flags(prot) | most_flags(prot);
-	size_t n = 0;
+	uint64_t flags = prot_flags(prot) | most_flags(prot), any = 0;
 
 	if (addr < s->first || count * HAL_PAGE_BYTES > s->limit - addr)
 		return -E_INVAL;
 	/* not all in one table that is there */
 	if (entry == NULL || pte_index(addr, 0) + count > PTE_ENTRIES)
 		return map_each(s, addr, paddr, count, prot);
-	while (n < count && (entry[n] & PTE_V) == 0)
-		n++;
-	if (n < count)
+	for (const uint64_t *p = entry; p < entry + count; p++)
+		any |= *p;
+	if ((any & PTE_V) != 0)
 		return -E_EXIST;
-	for (n = 0; n < count; n++)
+	for (size_t n = 0; n < count; n++)
 		entry[n] = pte_make(paddr[n], flags);
 	return 0;
 }
@@ -620,6 +647,10 @@ hal_hole(const struct hal_space *s, uintptr_t addr)
 	unsigned level = 2, n = 1;
 	size_t bytes;
 
+	if (addr / HAL_LARGE_BYTES == s->near_number) {
+		entry = &s->near[pte_index(addr, 0)];
+		level = 0;
+	}
 	while (level > 0 && (*entry & (PTE_V | PTE_LEAF)) == PTE_V)
 		entry = (const uint64_t *)hal_kaddr(pte_paddr(*entry)) + pte_index(addr, --level);
 	if ((*entry & PTE_V) != 0)

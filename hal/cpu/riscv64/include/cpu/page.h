@@ -19,6 +19,9 @@ struct hal_space {
 	/* the table of small pages that was walked last, and the number of its large page */
 	uint64_t *near;
 	uintptr_t near_number;
+	/* what may name tables: so many entries of the top table; rows of eight of the next ones */
+	unsigned tops;
+	uint64_t rows;
 	/* at its end: first entries not yet looked at, of the top and of the next table */
 	unsigned gone, gone_below;
 	/* the page source */
