@@ -12,7 +12,7 @@
 
 /* page_copy: what a message may cost, in pages; what a run of pages costs beside these */
 #define COPY_STEP 54
-#define RUN_COST 16
+#define RUN_COST 20
 #define LINK_STEP 8
 
 /*

@@ -321,9 +321,11 @@ server_main(int argc, char **argv)
 	begin();
 	for (uint32_t bits = 0;; bits = requests_serve()) {
 		names_step();
-		serve(bits);
-		/* what is due by that */
-		names_step();
+		if (bits != 0) {
+			serve(bits);
+			/* what is due by that */
+			names_step();
+		}
 		/* a cluster is over when its names are, which the step before may have seen */
 		if (is_leader)
 			lead_on();

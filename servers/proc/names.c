@@ -752,7 +752,8 @@ names_serve(uint32_t client, const struct name_message *q, struct name_message *
 {
 	uint32_t state = waits[client].state;
 
-	*r = (struct name_message){.op = q->op};
+	memset(r, 0, sizeof(*r));
+	r->op = q->op;
 	if (state != WAIT_NONE && state != WAIT_TO_ASK && state != WAIT_ANSWERED)
 		return false;
 	waits[client].state = WAIT_NONE;

@@ -649,7 +649,7 @@ serve_core(const struct asked *s, struct process_reply *r, void *out)
 static uint32_t
 serve_name(const struct asked *s, void *answer)
 {
-	struct name_message q, a;
+	_Alignas(uint64_t) struct name_message q, a;	/* so that they are copied in words */
 
 	if (s->bytes < sizeof(q))
 		a = (struct name_message){.error = -E_INVAL};
@@ -663,14 +663,16 @@ serve_name(const struct asked *s, void *answer)
 static uint32_t
 request_serve(void *of, uint32_t client, struct service_part request, void *answer)
 {
-	struct process_reply r = {0};
-	char name[PROCESS_NAME_MAX] = "";
+	_Alignas(uint64_t) struct process_reply r;
+	_Alignas(uint64_t) char name[PROCESS_NAME_MAX];
 	bool is_read = read_request(asked, client, request);
 	uint32_t bytes;
 
 	(void)of;
 	if (is_read && asked->q.op == PROCESS_NAME)
 		return serve_name(asked, answer);
+	memset(&r, 0, sizeof(r));
+	memset(name, 0, sizeof(name));
 	if (is_read && (asked->q.op == PROCESS_MEMORY || asked->q.op == PROCESS_CORE)) {
 		void *out = (char *)answer + sizeof(r);
 

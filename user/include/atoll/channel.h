@@ -127,9 +127,9 @@ void channel_tell(struct channel *ch);
 /*
  * For who sleeps for several channels at once. channel_listen: a message from now on sets the bit,
  * and for who has something to send (`for_room`) a slot that becomes free, if none is; who has said
- * so looks once more, and sleeps then. channel_check: the bit was set: is the other side still there? 0; -E_PIPE, -E_HOSTDOWN. It
- * is asked after what has come was looked at, for the bit says once that it is not. The calling
- * thread is the one that is told from then on.
+ * so looks once more, and sleeps then. channel_check: the bit was set: is the other side still
+ * there? 0; -E_PIPE, -E_HOSTDOWN. It is asked after what has come was looked at, for the bit says
+ * once that it is not. The calling thread is the one that is told from then on.
  */
 void channel_listen(struct channel *ch, bool for_room);
 int channel_check(const struct channel *ch);
