@@ -328,6 +328,7 @@ open_ranges(void)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 5, .l_pid = 1};
 	int other = open("locked", O_RDWR);
+	long result;
 	pid_t pid;
 
 	say("with a number", fcntl(file, F_OFD_SETLK, &l));
@@ -339,8 +340,10 @@ open_ranges(void)
 	close(other);		/* gives up what the process has, not what a description has */
 	pid = child(asks_open);
 	take(up[0]);
-	say("unlocked", lock(file, F_OFD_SETLK, F_UNLCK, 0, 0));
+	result = lock(file, F_OFD_SETLK, F_UNLCK, 0, 0);
+	/* it says what it got before that */
 	end(pid);
+	say("unlocked", result);
 }
 
 int
