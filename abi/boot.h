@@ -11,8 +11,9 @@
 #include <abi/limits.abi.h>
 
 #define BOOT_MAGIC 0x4c4f5441u		/* "ATOL" */
-#define BOOT_VERSION 1
+#define BOOT_VERSION 2
 #define BOOT_SEGMENTS_MAX 6
+#define BOOT_POLICIES_MAX 4
 
 /* beside the roles of cores: not of the machine, a thread of the host that entered (hal/guest.h) */
 #define ROLE_GUEST 4
@@ -27,6 +28,22 @@ struct boot_cluster {
 	uint32_t incarnation;
 	/* further cores that threads of the host may become (set by the hosted back end, else 0) */
 	uint32_t guests;
+	uint32_t policy;		/* of policy[] */
+	uint32_t reserved;
+};
+
+/*
+ * Memory domains of a cluster, equal parts of its memory and of its cores, and in what order those
+ * of each domain look for a core and for pages.
+ */
+struct boot_policy {
+	uint32_t last_domain;		/* its number; 0: there is one */
+	uint32_t flags;			/* POLICY_* */
+	uint32_t core_bits;		/* core >> core_bits is its domain */
+	uint32_t pages;			/* of a domain; those that the kernel takes count */
+	/* domains, the first choice first: from [d * DOMAINS_MAX] on for processes of domain d */
+	uint8_t core_order[DOMAINS_MAX * DOMAINS_MAX];
+	uint8_t page_order[DOMAINS_MAX * DOMAINS_MAX];
 };
 
 /* one segment of the init image, already laid out: the kernel only maps and copies */
@@ -67,7 +84,11 @@ struct boot_record {
 	struct boot_cluster cluster[CLUSTERS_MAX];
 	uint8_t roles[CORES_MAX];
 	char machine[32];
+	struct boot_policy policy[BOOT_POLICIES_MAX];	/* the first: of one domain */
 };
+
+#define POLICY_CORE_ORDER 1	/* else threads go to all cores in turn, whatever their domain */
+#define POLICY_PAGES_TAKE_TURNS 2	/* pages come from all domains in turn */
 
 #define BOOT_QUIET 1			/* no kernel messages on the console but failures */
 #define BOOT_NO_INIT 2			/* kernel tests: do not start init */

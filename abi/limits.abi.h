@@ -11,6 +11,7 @@
 #define CLUSTERS_MAX 64
 #define CORES_MAX 512		/* in the whole machine */
 #define CLUSTER_CORES_MAX 320	/* in one cluster */
+#define DOMAINS_MAX 8		/* memory domains of one cluster */
 /* mailbox or portal ports of one cluster; the boot record says how many there are */
 #define PORTS_MAX 128
 
@@ -159,6 +160,14 @@
 #define STATS_SYNCS 10
 #define STATS_CHANNEL_PAGES 11	/* of the own window, in channels */
 #define STATS_KEPT_MESSAGES 12	/* that wait for a place in another cluster's window */
+/* and DOMAIN_WORDS for each memory domain; behind the last one -E_INVAL */
+#define STATS_DOMAIN 32
+#define DOMAIN_PAGES 0
+#define DOMAIN_FREE 1
+/* pages that were given to those whose first choice it is, and to others, since boot */
+#define DOMAIN_NEAR 2
+#define DOMAIN_FAR 3
+#define DOMAIN_WORDS 4
 
 /* roles of cores: at boot, and of core_role. Idle: at boot it is not started */
 #define ROLE_IDLE 0

@@ -279,6 +279,7 @@ struct process {
 	/* that have threads of it, or have had some and may know its space yet */
 	uint32_t cores[CORE_MASK_WORDS];
 	uint16_t *placed;	/* how many of its threads each core has: 0 without one */
+	uint32_t domain;	/* whose pages it gets first, and near which its threads run */
 	uint32_t core_first;	/* its threads may be placed on these cores only */
 	uint32_t core_count;
 	struct sweep kill;
@@ -396,6 +397,8 @@ struct cluster {
 	uint32_t threads_live;
 	uint32_t procs_live;
 	uint32_t next_core;	/* where placement looks first */
+	/* says where it looks instead; NULL: in turn, whatever the domain */
+	const struct boot_policy *core_order;
 	/*
 	 * no application core of these has fewer threads: those that the process may use for which
 	 * it was looked last

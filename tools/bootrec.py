@@ -129,12 +129,40 @@ def init_segments(image, name, offset, page=PAGE):
     return e.entry, out
 
 
+def policy_key(c):
+    """What the policies of clusters differ in."""
+    return (c.domains, c.policy, len(c.roles), c.mem_bytes) if c.domains > 1 else (1,)
+
+
+def policies_of(m):
+    """The keys of a machine's policies; the first is that of one domain."""
+    keys = list(dict.fromkeys([(1,)] + [policy_key(c) for c in m.clusters]))
+    if len(keys) > C.BOOT_POLICIES_MAX:
+        raise RecordError(f"machine {m.name} has more than {C.BOOT_POLICIES_MAX - 1} kinds of clusters with domains")
+    return keys
+
+
+def _policy(key, page):
+    """The record of one."""
+    if key == (1,):
+        return {"last_domain": 0, "flags": 0, "core_bits": 0, "pages": 0, "core_order": [], "page_order": []}
+    domains, policy, cores, mem = key
+    rules = machines.POLICIES[policy]
+    flags = (0 if rules[0] == "turns" else C.POLICY_CORE_ORDER) | \
+        (C.POLICY_PAGES_TAKE_TURNS if rules[1] == "turns" else 0)
+    orders = [[row + [0] * (C.DOMAINS_MAX - domains) for row in machines.order_of(rule, domains)] for rule in rules]
+    return {"last_domain": domains - 1, "flags": flags, "core_bits": (cores // domains).bit_length() - 1,
+            "pages": mem // domains // page,
+            "core_order": [x for row in orders[0] for x in row], "page_order": [x for row in orders[1] for x in row]}
+
+
 def clusters_of(m, layout):
     """The records of the clusters of a machine."""
-    out, first = [], 0
+    out, first, policies = [], 0, policies_of(m)
     for base, c in zip(layout.clusters, m.clusters):
         out.append({"mem_base": base, "mem_bytes": c.mem_bytes, "cores": len(c.roles),
-                    "first_core": first, "incarnation": 1, "guests": 0})
+                    "first_core": first, "incarnation": 1, "guests": 0, "policy": policies.index(policy_key(c)),
+                    "reserved": 0})
         first += len(c.roles)
     return out
 
@@ -154,4 +182,5 @@ def write(m, port, layout, init=None, flags=0):
         "init": segments,
         "cluster": clusters_of(m, layout),
         "roles": [getattr(C, "ROLE_" + role) for c in m.clusters for role in c.roles],
-        "machine": m.name.encode()})
+        "machine": m.name.encode(),
+        "policy": [_policy(key, PAGES.get(port, PAGE)) for key in policies_of(m)]})

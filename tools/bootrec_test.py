@@ -127,3 +127,14 @@ def test_on_or1k_words_are_big_endian_and_clusters_start_at_0():
               layout.archive, layout.archive + 5000]
     assert shared == sorted(shared) and layout.noc == 64 << 20 and layout.ram_bytes >= shared[-1]
     assert layout.archive % 8192 == 0 and len(data) <= 8192
+
+
+def test_policies_are_tables_in_the_record():
+    for policy, flags in (("amp", 1), ("ampbadcol", 1), ("smpcol0", 0), ("smp", 2)):
+        m = machine.load(f"nix32@{policy}")
+        assert bootrec.policies_of(m) == [(1,), (8, policy, 32, 512 << 20)]
+        p = bootrec._policy(bootrec.policies_of(m)[1], 4096)
+        assert (p["last_domain"], p["flags"], p["core_bits"], p["pages"]) == (7, flags, 2, 16384)
+        rules = machine.POLICIES[policy]
+        assert [p["core_order"][8:16], p["page_order"][8:16]] == [machine.order_of(r, 8)[1] for r in rules]
+    assert bootrec.policies_of(machine.load("mppa256")) == [(1,)]

@@ -18,6 +18,12 @@
                                          last AC one, for the cluster's server)
     application = 3                      AC cores after those, or "host": as many as the host has CPUs
     memory = "64M"
+    domains = 1                          memory domains: equal parts of the memory and of the cores,
+                                         2^n of each; where there are several, also:
+    policy = "amp"                       who is put where (the table POLICIES below); NAME@POLICY in
+                                         the place of a machine's name is the machine with another one
+    far_cost = 1.0                       what an access to another domain costs beside one to the own:
+                                         for models; no port makes it so
     [hardware]                           optional: the cluster's cores in RTL (tools/rtl/config.py)
 """
 
@@ -43,10 +49,11 @@ class MachineError(Exception):
 
 
 class Cluster:
-    """One cluster: the roles of its cores and its memory."""
+    """One cluster: the roles of its cores, its memory, and its memory domains."""
 
-    def __init__(self, roles, mem_bytes):
+    def __init__(self, roles, mem_bytes, domains=1, policy="amp", far_cost=1.0):
         self.roles, self.mem_bytes = roles, mem_bytes
+        self.domains, self.policy, self.far_cost = domains, policy, far_cost
 
 
 class Machine:
@@ -110,6 +117,23 @@ def parse_bytes(text, what):
     return int(m.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[m.group(2)]
 
 
+# Of seed 003: where new threads go, and where pages come from. "own": the process's domain first, then the
+# next ones in a ring; "other": the next ones first; "zero": domain 0 first; "turns": all in turn.
+POLICIES = {
+    "smp": ("turns", "turns"),
+    "smpcol0": ("turns", "zero"),
+    "amp": ("own", "own"),
+    "ampbadcol": ("other", "own"),
+    "ampcol0": ("own", "zero"),
+}
+
+
+def order_of(rule, domains):
+    """For each domain the domains in the order of choice."""
+    first = {"own": 0, "turns": 0, "other": 1}.get(rule)
+    return [[k if first is None else (d + first + k) % domains for k in range(domains)] for d in range(domains)]
+
+
 def _number(table, key, default, low, high, where):
     value = table.get(key, default)
     if type(value) is not int or not low <= value <= high:
@@ -134,7 +158,7 @@ def host_cpus():
 
 def _cluster(table, where):
     """Expand one [[cluster]] table to a list of Cluster."""
-    _known(table, ("count", "kernel", "service", "application", "memory"), where)
+    _known(table, ("count", "kernel", "service", "application", "memory", "domains", "policy", "far_cost"), where)
     count = _number(table, "count", 1, 1, C.CLUSTERS_MAX, where)
     kernel = table.get("kernel", "TC")
     if kernel not in ("TC", "KC"):
@@ -152,7 +176,23 @@ def _cluster(table, where):
     mem = parse_bytes(table.get("memory", "64M"), f"{where}: memory")
     if not _power_of_two(mem) or mem < 1 << 20:
         raise MachineError(f"{where}: memory must be a power of two of at least 1M (it is fenced as one region)")
-    return [Cluster(roles, mem)] * count
+    return [Cluster(roles, mem, *_domains(table, len(roles), mem, where))] * count
+
+
+def _domains(table, cores, mem, where):
+    """(how many memory domains, policy, cost ratio) of a table [[cluster]]."""
+    domains = _number(table, "domains", 1, 1, C.DOMAINS_MAX, where)
+    policy, cost = table.get("policy", "amp"), table.get("far_cost", 1.0)
+    if domains == 1 and ("policy" in table or "far_cost" in table):
+        raise MachineError(f"{where}: policy and far_cost are for a cluster with several domains")
+    each, rest = divmod(cores, domains)
+    if not _power_of_two(domains) or domains > 1 and (rest or not _power_of_two(each) or mem // domains < 2 << 20):
+        raise MachineError(f"{where}: domains must be 2^n equal parts of 2^n cores and of 2M at least each")
+    if policy not in POLICIES:
+        raise MachineError(f"{where}: policy must be one of {', '.join(POLICIES)}, not {policy!r}")
+    if type(cost) not in (int, float) or not 1 <= cost <= 100:
+        raise MachineError(f"{where}: far_cost must be a number from 1 to 100, not {cost!r}")
+    return domains, policy, float(cost)
 
 
 def number(default, low, high):
@@ -232,13 +272,31 @@ def names(folder=FOLDER):
         return []
 
 
+def path_of(name, folder=FOLDER):
+    """The description of a machine that is given by name, or by path if that ends in .toml."""
+    name = name.partition("@")[0]
+    return name if name.endswith(".toml") else os.path.join(folder, name + ".toml")
+
+
 def load(name, folder=FOLDER):
-    """Read a machine by name, or by path if it ends in .toml."""
-    path = name if name.endswith(".toml") else os.path.join(folder, name + ".toml")
+    """Read a machine by name or path; NAME@POLICY: with that policy."""
+    path, (name, _, policy) = path_of(name, folder), name.partition("@")
     try:
         with open(path, encoding="utf-8") as f:
             text = f.read()
     except (OSError, UnicodeDecodeError):
         raise MachineError(f"unknown machine '{name}': use one of {', '.join(names(folder))}, "
                            "or a path to a .toml file") from None
-    return parse(os.path.basename(path)[:-5], text)
+    machine = parse(os.path.basename(path)[:-5], text)
+    return with_policy(machine, policy) if policy else machine
+
+
+def with_policy(machine, policy):
+    """The machine, in whose clusters with several domains this policy holds."""
+    parted = [c for c in machine.clusters if c.domains > 1]
+    if not parted or policy not in POLICIES:
+        raise MachineError(f"machine {machine.name}: " + (f"no policy '{policy}': use one of {', '.join(POLICIES)}"
+                           if parted else "no cluster has several memory domains"))
+    for c in parted:
+        c.policy = policy
+    return machine

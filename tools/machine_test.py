@@ -58,6 +58,13 @@ def test_ranks_are_limited_by_threads_in_one_cluster_and_by_ports_in_several(hea
     ('[[cluster]]\napplication = 320\n', "a cluster has at most 320"),
     ('[[cluster]]\ncount = 4\napplication = 150\n', "604 cores"),
     ('ports = ["vax"]\n' + GOOD, "ports must name"),
+    (GOOD + 'domains = 3\n', "2^n equal parts"),
+    (GOOD + 'domains = 16\n', "domains must be a number from 1 to 8"),
+    ('[[cluster]]\napplication = 11\ndomains = 4\n', "2^n equal parts"),
+    ('[[cluster]]\napplication = 3\nmemory = "4M"\ndomains = 4\n', "2M at least"),
+    (GOOD + 'policy = "amp"\n', "with several domains"),
+    (GOOD + 'domains = 4\npolicy = "best"\n', "policy must be one of smp"),
+    (GOOD + 'domains = 4\nfar_cost = 0.5\n', "far_cost must be"),
     ('[noc]\nmailbox_ports = 129\n' + GOOD, "mailbox_ports must be"),
     ('[noc]\nmailbox_ports = 8\n' + GOOD, "mailbox_ports must be"),
     ('[noc]\nmailbox_connectors = 129\n' + GOOD, "mailbox_connectors must be"),
@@ -81,3 +88,20 @@ def test_there_are_no_more_connectors_than_ports():
 def test_an_unknown_machine_names_the_known_ones():
     with pytest.raises(machine.MachineError, match="laptop"):
         machine.load("toaster")
+
+
+def test_a_machine_is_named_with_a_policy():
+    assert machine.load("nix32").clusters[0].policy == "amp"
+    c = machine.load("nix32@smpcol0").clusters[0]
+    assert (c.domains, c.policy) == (8, "smpcol0") and c.far_cost > 1
+    for name, words in (("nix32@best", "no policy 'best'"), ("laptop@amp", "no cluster has several")):
+        with pytest.raises(machine.MachineError, match=words):
+            machine.load(name)
+
+
+@pytest.mark.parametrize("rule, first, last", [
+    ("own", [0, 1, 2, 3], [3, 0, 1, 2]), ("other", [1, 2, 3, 0], [0, 1, 2, 3]), ("zero", [0, 1, 2, 3], [0, 1, 2, 3]),
+    ("turns", [0, 1, 2, 3], [3, 0, 1, 2])])
+def test_an_order_has_every_domain_once(rule, first, last):
+    rows = machine.order_of(rule, 4)
+    assert rows[0] == first and rows[3] == last and all(sorted(row) == [0, 1, 2, 3] for row in rows)

@@ -107,8 +107,15 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_HOME_TICKS] = hal_peek32(&core_at(c, KERNEL_CORE)->count[CORE_TICKS]),
 	};
 
-	if (what < 0 || (size_t)what >= sizeof(values) / sizeof(values[0]))
+	uint32_t of_domain = (uint32_t)what - STATS_DOMAIN;
+	uint64_t out;
+
+	if (what >= 0 && (size_t)what < sizeof(values) / sizeof(values[0]))
+		out = values[what];
+	else if (of_domain / DOMAIN_WORDS <= c->frames.policy->last_domain)
+		out = c->frames.domain[of_domain / DOMAIN_WORDS].stat[of_domain % DOMAIN_WORDS];
+	else
 		return -E_INVAL;
-	__builtin_memcpy(value, &values[what], sizeof(values[what]));
+	__builtin_memcpy(value, &out, sizeof(out));
 	return 0;
 }

@@ -35,6 +35,8 @@ struct fake_cluster {
 	int processes;			/* so far */
 	void *memory;
 	struct frame frame[FAKE_PAGES];
+	struct frame_domain domain;	/* behind them */
+	struct boot_policy policy;
 	bool up;
 };
 
@@ -407,7 +409,8 @@ fake_memory_init(struct fake_cluster *f)
 
 	if (*pages == NULL)
 		*pages = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
-	frames_init(&f->c.frames, f->frame, *pages, (char *)*pages + FAKE_PAGES * HAL_PAGE_BYTES);
+	frames_init(&f->c.frames, f->frame, *pages, (char *)*pages + FAKE_PAGES * HAL_PAGE_BYTES,
+		&f->policy);
 	slab_init(&f->c.slab, &f->c.frames, sizeof(struct thread));
 	quota_init(&f->c.all, &f->c.frames);
 }

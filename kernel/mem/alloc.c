@@ -46,11 +46,9 @@ create_serve(struct kcall_args *args)
 	uint32_t count = (uint32_t)args->a[0], first;
 	long handle;
 
-	if (!frames_prepare(f, count))
-		return -E_AGAIN;
 	if (!mem_charge(t->proc, count))
 		return mem_too_little(t->cluster);
-	first = frames_block(f, count);
+	first = frames_block(f, t->proc->domain, count);
 	handle = first == FRAME_NONE ? mem_too_little(t->cluster) : memory_new(t->proc,
 		sizeof(struct memory), RIGHTS_OF_PAGES | RIGHT_GRANT | RIGHT_REVOKE, &w->memory);
 	if (handle < 0) {
@@ -78,6 +76,8 @@ grow_serve(struct kcall_args *args)
 	w->block_count -= count;
 	if (w->block_count == 0)
 		mem_work_drop(args->caller);
+	else
+		frames_mark_next(&args->caller->cluster->frames, w->block);
 	return 0;
 }
 

@@ -10,7 +10,6 @@
 #include <kernel/mem/sweep.h>
 
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
-#define PREPARE_STEP 128	/* entries of the table */
 
 static size_t
 offset_in_large(const void *memory)
@@ -19,9 +18,10 @@ offset_in_large(const void *memory)
 }
 
 size_t
-frames_table_bytes(const void *memory, size_t bytes)
+frames_table_bytes(const void *memory, size_t bytes, const struct boot_policy *policy)
 {
-	return (offset_in_large(memory) + bytes) / HAL_PAGE_BYTES * sizeof(struct frame);
+	return (offset_in_large(memory) + bytes) / HAL_PAGE_BYTES * sizeof(struct frame) +
+		(policy->last_domain + 1) * sizeof(struct frame_domain);
 }
 
 void *
@@ -36,58 +36,39 @@ frame_paddr(const struct frames *f, uint32_t frame)
 	return f->base_paddr + (uint64_t)frame * HAL_PAGE_BYTES;
 }
 
-/* Make entries of the table valid up to the frame `upto`. */
-static void
-entries_init(struct frames *f, uint32_t upto)
+static struct frame_domain *
+domain_of(struct frames *f, uint32_t frame)
 {
-	if (upto <= f->known)
-		return;
-	memset(&f->frame[f->known], 0, (size_t)(upto - f->known) * sizeof(struct frame));
-	f->known = upto;
-}
+	struct frame_domain *d = f->domain;
 
-void
-frames_init(struct frames *f, void *table, void *start, void *end)
-{
-	size_t below = offset_in_large(start);
-
-	f->frame = table;
-	f->base = (unsigned char *)start - below;
-	f->base_paddr = hal_paddr(start) - below;
-	f->first = (uint32_t)((below + HAL_PAGE_BYTES - 1) / HAL_PAGE_BYTES);
-	f->total = (uint32_t)((size_t)((unsigned char *)end - f->base) / HAL_PAGE_BYTES);
-	f->free = f->total - f->first;
-	f->known = 0;
-	entries_init(f, f->first);
-	f->fresh = f->first;
-	for (int i = 0; i < FRAME_ORDERS; i++)
-		f->list[i] = FRAME_NONE;
-	f->last = FRAME_NONE;
+	while (frame >= d->end)
+		d++;
+	return d;
 }
 
 static void
-block_push(struct frames *f, uint32_t i, unsigned order)
+block_push(struct frames *f, struct frame_domain *d, uint32_t i, unsigned order)
 {
 	struct frame *b = &f->frame[i];
 
 	b->state = FRAME_FREE;
 	b->order = (uint8_t)order;
 	b->prev = FRAME_NONE;
-	b->next = f->list[order];
+	b->next = d->list[order];
 	if (b->next != FRAME_NONE)
 		f->frame[b->next].prev = i;
-	f->list[order] = i;
+	d->list[order] = i;
 }
 
 static void
-block_unlink(struct frames *f, uint32_t i)
+block_unlink(struct frames *f, struct frame_domain *d, uint32_t i)
 {
 	struct frame *b = &f->frame[i];
 
 	if (b->prev != FRAME_NONE)
 		f->frame[b->prev].next = b->next;
 	else
-		f->list[b->order] = b->next;
+		d->list[b->order] = b->next;
 	if (b->next != FRAME_NONE)
 		f->frame[b->next].prev = b->prev;
 	b->state = FRAME_INSIDE;
@@ -95,142 +76,149 @@ block_unlink(struct frames *f, uint32_t i)
 
 /* Give back a block, merged with its free buddies. */
 static void
-block_free(struct frames *f, uint32_t i, unsigned order)
+block_free(struct frames *f, struct frame_domain *d, uint32_t i, unsigned order)
 {
 	for (; order + 1 < FRAME_ORDERS; order++) {
 		uint32_t buddy = i ^ (1u << order);
 
-		if (buddy < f->first || buddy >= f->fresh || f->frame[buddy].state != FRAME_FREE ||
+		if (buddy < d->first || buddy >= d->end || f->frame[buddy].state != FRAME_FREE ||
 			f->frame[buddy].order != order)
 			break;
-		block_unlink(f, buddy);
+		block_unlink(f, d, buddy);
 		i &= ~(1u << order);
 	}
-	block_push(f, i, order);
+	block_push(f, d, i, order);
 }
 
 /* Give back frames of any count and alignment, as the largest aligned blocks. */
 static void
-run_free(struct frames *f, uint32_t i, uint32_t end)
+run_free(struct frames *f, struct frame_domain *d, uint32_t i, uint32_t end)
 {
 	while (i < end) {
 		unsigned order = 0;
 
 		while (order + 1 < FRAME_ORDERS && !(i & (1u << order)) && i + (2u << order) <= end)
 			order++;
-		block_free(f, i, order);
+		block_free(f, d, i, order);
 		i += 1u << order;
 	}
 }
 
-/* A block from the free lists, split as needed; its unused tail goes back. */
-static uint32_t
-take_listed(struct frames *f, unsigned order, uint32_t count)
+/* No entry of it is valid: while it has no end, there are no buddies. */
+static void
+domain_init(struct frames *f, struct frame_domain *d, uint32_t first, uint32_t end)
 {
-	for (unsigned o = order; o < FRAME_ORDERS; o++) {
-		uint32_t i = f->list[o];
+	memset(d, 0xff, sizeof(*d));
+	memset(d->stat, 0, sizeof(d->stat));
+	d->first = first;
+	d->end = first;
+	run_free(f, d, first, end);
+	d->end = end;
+	d->stat[DOMAIN_PAGES] = d->stat[DOMAIN_FREE] = end - first;
+	f->free += end - first;
+}
 
-		if (i == FRAME_NONE)
-			continue;
-		block_unlink(f, i);
-		if (count < 1u << order)
-			run_free(f, i + count, i + (1u << order));
-		/* each has its buddy in what is taken */
-		while (o-- > order)
-			block_push(f, i + (1u << o), o);
-		return i;
+void
+frames_init(struct frames *f, void *table, void *start, void *end,
+	const struct boot_policy *policy)
+{
+	size_t below = offset_in_large(start);
+	uint32_t n;
+
+	f->policy = policy;
+	f->turn = f->free = 0;
+	f->frame = table;
+	f->base = (unsigned char *)start - below;
+	f->base_paddr = hal_paddr(start) - below;
+	f->first = n = (uint32_t)((below + HAL_PAGE_BYTES - 1) / HAL_PAGE_BYTES);
+	f->total = (uint32_t)((size_t)((unsigned char *)end - f->base) / HAL_PAGE_BYTES);
+	memset(f->frame, 0, n * sizeof(struct frame));
+	f->domain = (struct frame_domain *)(void *)&f->frame[f->total];
+	for (uint32_t left = policy->last_domain; n < f->total; left--) {
+		uint32_t after = f->total - left * policy->pages;
+
+		check(n < after);
+		domain_init(f, &f->domain[policy->last_domain - left], n, after);
+		n = after;
 	}
-	return FRAME_NONE;
 }
 
-/* Where a run above the watermark would begin, FRAME_NONE: there is no room. */
-static uint32_t
-fresh_at(const struct frames *f, unsigned order, uint32_t count)
-{
-	uint32_t align = 1u << order, i = (f->fresh + align - 1) & ~(align - 1);
-
-	return i < f->fresh || i >= f->total || f->total - i < count ? FRAME_NONE : i;
-}
-
-/* A run above the watermark; what alignment skips becomes free blocks. */
-static uint32_t
-take_fresh(struct frames *f, unsigned order, uint32_t count)
-{
-	uint32_t skipped = f->fresh, i = fresh_at(f, order, count);
-
-	if (i == FRAME_NONE)
-		return FRAME_NONE;
-	entries_init(f, i + count);
-	f->fresh = i + count;
-	run_free(f, skipped, i);
-	return i;
-}
+_Static_assert(FRAME_NONE == 0xffffffff, "set by bytes");
 
 static unsigned
 order_of(uint32_t count)
 {
 	unsigned order = 0;
 
-	while (order + 1 < FRAME_ORDERS && (1u << order) < count)
+	while ((1u << order) < count)
 		order++;
 	return order;
 }
 
-static bool
-is_listed(const struct frames *f, unsigned order)
-{
-	while (order < FRAME_ORDERS && f->list[order] == FRAME_NONE)
-		order++;
-	return order < FRAME_ORDERS;
-}
-
-bool
-frames_prepare(struct frames *f, uint32_t count)
-{
-	unsigned order = order_of(count);
-	uint32_t i = count > f->free || is_listed(f, order) ? FRAME_NONE :
-		fresh_at(f, order, count);
-
-	if (i == FRAME_NONE || i + count <= f->known + PREPARE_STEP)
-		return true;
-	entries_init(f, f->known + PREPARE_STEP);
-	return false;
-}
-
-static uint32_t
-last_take(struct frames *f)
-{
-	uint32_t i = f->last;
-
-	f->last = FRAME_NONE;
-	return i;
-}
-
 /*
- * All frames up to the watermark are then either in blocks or handed out, so a run near the end of
- * the memory that its power of two would overshoot is taken exactly.
+ * A block from the free lists, split as needed: of each half that goes on being split, and of the
+ * half behind the last frame, the entry says that it is not free, or that it is.
  */
-uint32_t
-frames_block(struct frames *f, uint32_t count)
+static uint32_t
+take_listed(struct frames *f, struct frame_domain *d, uint32_t count)
 {
-	unsigned order = order_of(count);
-	uint32_t i;
+	unsigned o = order_of(count);
+	uint32_t first, at;
 
-	if (count == 0 || count > f->free || (1u << order) < count)
+	while (o < FRAME_ORDERS && d->list[o] == FRAME_NONE)
+		o++;
+	if (o >= FRAME_ORDERS)
 		return FRAME_NONE;
-	i = last_take(f);
-	if (i != FRAME_NONE && count == 1) {
-		f->free--;
+	first = at = d->list[o];
+	block_unlink(f, d, first);
+	for (uint32_t left = count; left != 1u << o;) {
+		o--;
+		if (left <= 1u << o) {
+			block_push(f, d, at + (1u << o), o);
+			continue;
+		}
+		left -= 1u << o;
+		at += 1u << o;
+		frames_mark_next(f, at);
+	}
+	return first;
+}
+
+/* One that was freed alone is taken first; for more it may be part of what is needed. */
+static uint32_t
+take_here(struct frames *f, struct frame_domain *d, uint32_t count)
+{
+	uint32_t i = d->last;
+
+	d->last = FRAME_NONE;
+	if (i != FRAME_NONE && count == 1)
+		return i;
+	if (i != FRAME_NONE)
+		block_free(f, d, i, 0);
+	return take_listed(f, d, count);
+}
+
+uint32_t
+frames_block(struct frames *f, uint32_t domain, uint32_t count)
+{
+	const struct boot_policy *p = f->policy;
+
+	if (count - 1 >= f->free)
+		return FRAME_NONE;
+	if (p->flags & POLICY_PAGES_TAKE_TURNS)
+		domain = f->turn = f->turn < p->last_domain ? f->turn + 1 : 0;
+	for (uint32_t n = 0; n <= p->last_domain; n++) {
+		struct frame_domain *d = &f->domain[p->page_order[domain * DOMAINS_MAX + n]];
+		uint32_t i = take_here(f, d, count);
+
+		if (i == FRAME_NONE)
+			continue;
+		f->free -= count;
+		d->stat[DOMAIN_FREE] -= count;
+		d->stat[n == 0 ? DOMAIN_NEAR : DOMAIN_FAR] += count;
 		return i;
 	}
-	if (i != FRAME_NONE)
-		block_free(f, i, 0);
-	i = take_listed(f, order, count);
-	if (i == FRAME_NONE)
-		i = take_fresh(f, order, count);
-	if (i != FRAME_NONE)
-		f->free -= count;
-	return i;
+	return FRAME_NONE;
 }
 
 void
@@ -243,22 +231,24 @@ frames_mark(struct frames *f, uint32_t first, uint32_t count, struct frame as)
 void
 frames_block_back(struct frames *f, uint32_t first, uint32_t count)
 {
-	uint32_t before = f->last;
+	struct frame_domain *d = domain_of(f, first);
+	uint32_t before = d->last;
 
 	f->free += count;
+	d->stat[DOMAIN_FREE] += count;
 	if (count > 1) {
-		run_free(f, first, first + count);
+		run_free(f, d, first, first + count);
 		return;
 	}
-	f->last = first;
+	d->last = first;
 	if (before != FRAME_NONE)
-		block_free(f, before, 0);
+		block_free(f, d, before, 0);
 }
 
 uint32_t
 frames_take(struct frames *f, uint32_t count, uint8_t state, int32_t owner)
 {
-	uint32_t i = frames_block(f, count);
+	uint32_t i = frames_block(f, 0, count);
 
 	if (i != FRAME_NONE)
 		frames_mark(f, i, count, (struct frame){.state = state, .owner = owner});

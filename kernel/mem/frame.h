@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Page frames: a buddy allocator with reference counts, on the home core.
+ * Page frames: a buddy allocator for each memory domain, with reference counts, on the home core.
  *
  * A frame is named by its index, counted from the large-page boundary at or below the cluster's
- * memory. Frames above the watermark `fresh` were never handed out and have no valid entry in the
- * table yet: setting up costs nothing, however large the memory is. A user frame lives as long as
+ * memory. No block lies in two domains. The table's entry of a frame is valid if the frame begins
+ * a block that is free, or was split or taken, and once it was marked: setting up costs nothing,
+ * however large the memory is. A user frame lives as long as
  * somebody refers to it: one reference per mapping, one if it belongs to a memory object
  * (memory.h). A frame whose last reference goes waits in limbo for the shoot-downs after which no
  * core reaches it any more: those of the calls that unmapped it. Others do not delay it.
@@ -15,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <abi/boot.h>
 #include <hal/mmu.h>
 
 struct cluster;
@@ -42,48 +44,59 @@ struct frame {
 	uint8_t order;		/* of a free block */
 };
 
+struct frame_domain {
+	uint32_t first, end;	/* its frames */
+	uint32_t stat[DOMAIN_WORDS];
+	/* that was freed alone, in no block yet: the next one that is needed */
+	uint32_t last;
+	uint32_t list[FRAME_ORDERS];	/* free blocks by order */
+};
+
 struct frames {
 	struct frame *frame;
 	unsigned char *base;	/* kernel address of frame 0 (may lie below the memory) */
 	uint64_t base_paddr;
 	uint32_t first;		/* usable frames are first..total-1 */
 	uint32_t total;
-	uint32_t fresh;		/* watermark */
-	/* entries of the table below it are valid; not below the watermark */
-	uint32_t known;
-	uint32_t free;		/* number of free frames, limbo not counted */
-	uint32_t list[FRAME_ORDERS];	/* free blocks by order */
-	/* that was freed alone, in no block yet: the next one that is needed */
-	uint32_t last;
+	uint32_t free;		/* number of free frames, limbo and those set aside not counted */
+	uint32_t turn;		/* where domains take turns: whose it was */
+	const struct boot_policy *policy;
+	struct frame_domain *domain;	/* [policy->last_domain + 1] */
 };
 
 /*
- * Take memory [start, end) into service. `table` has an entry for each frame (frames_table_bytes)
- * and lies elsewhere.
+ * Take memory [start, end) into service, the last part of a memory that has as many equal parts as
+ * there are domains. `table` has an entry for each frame (frames_table_bytes), and lies elsewhere.
  */
-void frames_init(struct frames *f, void *table, void *start, void *end);
+void frames_init(struct frames *f, void *table, void *start, void *end,
+	const struct boot_policy *policy);
 
 /* Bytes of the table for this memory. */
-size_t frames_table_bytes(const void *memory, size_t bytes);
+size_t frames_table_bytes(const void *memory, size_t bytes, const struct boot_policy *policy);
 
 /*
  * Allocate `count` contiguous frames, aligned to the next power of two at or above count, filled
- * with zeros, without references. Returns the first frame, or FRAME_NONE.
- */
+ * with zeros, without references: for the kernel. Returns the first frame, or FRAME_NONE. */
 uint32_t frames_alloc(struct frames *f, uint32_t count, uint8_t state, int32_t owner);
 
 /* The same, with whatever they held: nobody may see them before they are zeroed. */
 uint32_t frames_take(struct frames *f, uint32_t count, uint8_t state, int32_t owner);
 
 /*
- * The two halves of frames_take, for so many frames that they are marked in pieces. Until then
- * their numbers mean nothing to anybody, and frames_block_back gives them back. frames_prepare is
- * called first, until it says that frames_block has little to do.
+ * The two halves of frames_take, for so many frames that they are marked in pieces, from the domain
+ * that the policy says for somebody of this one. Until they are marked their numbers mean nothing
+ * to anybody, and frames_block_back gives them back. Who marks a part first says which is the next
+ * (frames_mark_next), so that no free buddy is seen in it.
  */
-bool frames_prepare(struct frames *f, uint32_t count);
-uint32_t frames_block(struct frames *f, uint32_t count);
+uint32_t frames_block(struct frames *f, uint32_t domain, uint32_t count);
 void frames_mark(struct frames *f, uint32_t first, uint32_t count, struct frame as);
 void frames_block_back(struct frames *f, uint32_t first, uint32_t count);
+
+static inline void
+frames_mark_next(struct frames *f, uint32_t frame)
+{
+	f->frame[frame].state = FRAME_INSIDE;
+}
 
 /* Give frames back to the free lists. They must have no references. */
 void frames_free(struct frames *f, uint32_t first, uint32_t count);

@@ -12,6 +12,7 @@
 #include <kernel/mem/sweep.h>
 
 #define PAGES 1500u
+#define FIRST 77u		/* the memory starts in the middle of a large page */
 
 static unsigned char *memory;
 static struct frames f;
@@ -43,24 +44,39 @@ frame_freed(int32_t owner)
 	expect(owner != 0);
 }
 
-/* A fresh allocator over memory that starts in the middle of a large page. */
+static const struct boot_policy one;
+
+static uint32_t
+domains(void)
+{
+	return f.policy->last_domain + 1;
+}
+
 static void
-begin(void)
+begin_with(const struct boot_policy *policy)
 {
 	static struct frame table[PAGES * 2];
 	unsigned char *start;
 
 	if (memory == NULL)
 		memory = aligned_alloc(HAL_LARGE_BYTES, 3 * HAL_LARGE_BYTES);
-	start = memory + 77 * HAL_PAGE_BYTES;
+	start = memory + FIRST * HAL_PAGE_BYTES;
 	memset(table, 0xa5, sizeof(table));
 	memset(out, 0, sizeof(out));
-	expect(frames_table_bytes(start, (PAGES - 77) * HAL_PAGE_BYTES) <= sizeof(table));
+	expect(frames_table_bytes(start, (PAGES - FIRST) * HAL_PAGE_BYTES, policy) <=
+		sizeof(table));
 	memset(&f, 0, sizeof(f));
 	all = (struct sweeps){.epoch = UINT32_MAX - 2};
 	list_init(&all.running);
-	frames_init(&f, table, start, memory + PAGES * HAL_PAGE_BYTES);
-	expect_eq(f.free, PAGES - 77);
+	frames_init(&f, table, start, memory + PAGES * HAL_PAGE_BYTES, policy);
+	expect_eq(f.free, PAGES - FIRST);
+}
+
+/* A new allocator; its table holds what was in memory. */
+static void
+begin(void)
+{
+	begin_with(&one);
 }
 
 static void
@@ -88,7 +104,7 @@ TEST(frames_are_handed_out_once_aligned_and_zeroed)
 			expect_eq(((unsigned char *)frame_kaddr(&f, first))[i], 0);
 		memset(frame_kaddr(&f, first), 0xff, count * HAL_PAGE_BYTES);
 		expect_eq(frame_at(&f, frame_paddr(&f, first) + 17), first);
-		expect(f.frame[first].state == FRAME_USER && first < f.fresh);
+		expect_eq(f.frame[first].state, FRAME_USER);
 	}
 }
 
@@ -99,11 +115,11 @@ TEST(all_memory_can_be_had_and_comes_back_whole)
 	begin();
 	while (frames_alloc(&f, 1, FRAME_USER, 1) != FRAME_NONE)
 		n++;
-	expect_eq(n, PAGES - 77);
+	expect_eq(n, PAGES - FIRST);
 	expect_eq(f.free, 0);
 	for (uint32_t i = f.first; i < f.total; i++)
 		frames_free(&f, i, 1);
-	expect_eq(f.free, PAGES - 77);
+	expect_eq(f.free, PAGES - FIRST);
 	/* merged again: a run of two large pages is there, one of three is not */
 	expect(frames_alloc(&f, 2 * 512, FRAME_USER, 1) != FRAME_NONE ||
 		frames_alloc(&f, 512, FRAME_USER, 1) != FRAME_NONE);
@@ -111,15 +127,18 @@ TEST(all_memory_can_be_had_and_comes_back_whole)
 	expect_eq(frames_alloc(&f, 0, FRAME_USER, 1), FRAME_NONE);
 }
 
-TEST(a_run_at_the_end_is_taken_though_its_power_of_two_does_not_fit)
+TEST(what_a_block_has_more_than_is_needed_stays_free)
 {
 	uint32_t first;
 
 	begin();
-	first = frames_alloc(&f, 1000, FRAME_USER, 1);
-	expect(first == FRAME_NONE || first + 1000 <= f.total);
-	first = frames_alloc(&f, PAGES - 1024, FRAME_USER, 1);
-	expect(first != FRAME_NONE && first + (PAGES - 1024) <= f.total);
+	first = frames_alloc(&f, 300, FRAME_USER, 1);
+	expect_eq(first, 512);
+	expect_eq(frames_alloc(&f, 128, FRAME_USER, 1) % 128, 0);
+	for (uint32_t i = first + 300; i < 1024; i++)
+		expect(f.frame[i].state != FRAME_USER || i >= 896);
+	frames_free(&f, first, 300);
+	expect_eq(frames_alloc(&f, 256, FRAME_USER, 1) % 256, 0);
 }
 
 TEST(a_frame_lives_until_its_last_reference)
@@ -227,7 +246,7 @@ TEST(limbo_keeps_frames_until_their_shoot_down_has_ended)
 	expect_eq(f.free, 0);
 	expect_eq(f.frame[f.first].state, FRAME_LIMBO);
 	sweep_over(&mine);
-	expect_eq(f.free, PAGES - 77);
+	expect_eq(f.free, PAGES - FIRST);
 }
 
 TEST(the_shoot_down_of_others_delays_no_frame)
@@ -240,12 +259,12 @@ TEST(the_shoot_down_of_others_delays_no_frame)
 	sweep_started(&younger);
 	put_all(&mine);
 	sweep_over(&mine);
-	expect_eq(f.free, PAGES - 77);
+	expect_eq(f.free, PAGES - FIRST);
 	/* nor of what was never mapped */
 	take_all(1);
 	sweep_started(&older);
 	put_all(NULL);
-	expect_eq(f.free, PAGES - 77);
+	expect_eq(f.free, PAGES - FIRST);
 }
 
 /* Mapped twice, and named besides: in whatever order all of these go, and the shoot-downs end. */
@@ -270,7 +289,7 @@ TEST(a_frame_of_many_mappings_waits_for_all_their_shoot_downs)
 			sweep_over(first);
 		expect_eq(f.free, 0);
 		sweep_over(last);
-		expect_eq(f.free, PAGES - 77);
+		expect_eq(f.free, PAGES - FIRST);
 	}
 }
 
@@ -288,44 +307,236 @@ TEST(an_earlier_shoot_down_that_has_ended_delays_no_frame)
 	sweep_started(&mine);
 	put_all(&mine);
 	sweep_over(&mine);
-	expect_eq(f.free, PAGES - 77);
+	expect_eq(f.free, PAGES - FIRST);
 }
 
+/* --- at random, against a naive map of which frames are out --- */
+
+#define RUNS 200u
+#define SEEDS 40u
+
+/* Some are taken and marked, others are taken alone, and of these a part may be marked. */
 struct run {
-	uint32_t first, count;
+	uint32_t first, marked, count;
 };
 
-TEST(random_use_never_hands_out_a_frame_twice)
+static struct run runs[RUNS];
+static unsigned runs_used;
+
+static uint32_t
+pick(uint32_t n)
 {
-	static struct run runs[200];
-	unsigned n = 0;
+	return (uint32_t)rand() % n;
+}
+
+/* The largest aligned block that is free, from the map. */
+static uint32_t
+largest_free(uint32_t first, uint32_t end)
+{
+	uint32_t largest = 0;
+
+	for (uint32_t size = 1; size <= end; size *= 2)
+		for (uint32_t at = (first + size - 1) & ~(size - 1); at + size <= end; at += size) {
+			uint32_t n = 0;
+
+			while (n < size && !out[at + n])
+				n++;
+			if (n == size)
+				largest = size;
+		}
+	return largest;
+}
+
+static uint32_t
+power_of_two(uint32_t count)
+{
+	uint32_t size = 1;
+
+	while (size < count)
+		size *= 2;
+	return size;
+}
+
+/* In which of its domains a frame must be that somebody of a domain gets, by what is free. */
+static void
+expect_in_first_choice(uint32_t domain, uint32_t first, uint32_t count)
+{
+	const uint8_t *order = &f.policy->page_order[domain * DOMAINS_MAX];
+
+	for (uint32_t n = 0; n < domains(); n++) {
+		const struct frame_domain *d = &f.domain[order[n]];
+
+		if (first != FRAME_NONE && first >= d->first && first < d->end) {
+			expect(first + count <= d->end);
+			return;
+		}
+		expect(largest_free(d->first, d->end) < power_of_two(count));
+	}
+	expect_eq(first, FRAME_NONE);
+}
+
+static void
+take_one(void)
+{
+	uint32_t count = 1 + pick(pick(8) ? 9 : 200), domain = pick(domains()), first;
+
+	first = frames_block(&f, domain, count);
+	if (!(f.policy->flags & POLICY_PAGES_TAKE_TURNS))
+		expect_in_first_choice(domain, first, count);
+	if (first == FRAME_NONE)
+		return;
+	mark(first, count, 1);
+	expect_eq(first % power_of_two(count), 0);
+	runs[runs_used++] = (struct run){first, 0, count};
+}
+
+/* As much of it as a step marks, which is aligned. */
+static void
+mark_some(struct run *r)
+{
+	uint32_t n = r->count - r->marked < 8 ? r->count - r->marked : 8;
+
+	frames_mark(&f, r->first + r->marked, n, (struct frame){.state = FRAME_USER, .owner = 1});
+	r->marked += n;
+	if (r->marked < r->count)
+		frames_mark_next(&f, r->first + r->marked);
+}
+
+/* Marked ones go one by one or together, in any order, the rest at once, before or behind them. */
+static void
+free_one(struct run *r)
+{
+	bool rest_first = pick(2), together = pick(2);
+
+	if (rest_first && r->count > r->marked)
+		frames_block_back(&f, r->first + r->marked, r->count - r->marked);
+	if (together && r->marked > 0)
+		frames_free(&f, r->first, r->marked);
+	for (uint32_t n = 0; !together && n < r->marked; n++)
+		frames_free(&f, r->first + (r->count % 2 ? n : r->marked - 1 - n), 1);
+	if (!rest_first && r->count > r->marked)
+		frames_block_back(&f, r->first + r->marked, r->count - r->marked);
+	mark(r->first, r->count, 0);
+	*r = runs[--runs_used];
+}
+
+static void
+expect_counts(void)
+{
+	uint32_t all = 0;
+
+	for (uint32_t n = 0; n < domains(); n++) {
+		const struct frame_domain *d = &f.domain[n];
+		uint32_t free = 0;
+
+		for (uint32_t i = d->first; i < d->end; i++)
+			free += !out[i];
+		expect_eq(d->stat[DOMAIN_FREE], free);
+		all += free;
+	}
+	expect_eq(f.free, all);
+}
+
+/* Memory is filled and emptied in turn; at the end all of it is in one block per domain again. */
+static void
+use_at_random(unsigned seed, const struct boot_policy *policy)
+{
+	uint32_t largest[DOMAINS_MAX];
+
+	begin_with(policy);
+	srand(seed);
+	for (uint32_t n = 0; n < domains(); n++)
+		largest[n] = largest_free(f.domain[n].first, f.domain[n].end);
+	for (unsigned step = 0; step < 1500; step++) {
+		unsigned what = pick(8), more = step / 250 % 2 ? 2 : 4;
+
+		if (what < more && runs_used < RUNS)
+			take_one();
+		else if (runs_used > 0 && what < 6)
+			mark_some(&runs[pick(runs_used)]);
+		else if (runs_used > 0)
+			free_one(&runs[pick(runs_used)]);
+		if (step % 50 == 0)
+			expect_counts();
+	}
+	while (runs_used > 0)
+		free_one(&runs[0]);
+	expect_counts();
+	for (uint32_t n = 0; n < domains(); n++)
+		expect_eq(largest[n], largest_free(f.domain[n].first, f.domain[n].end));
+	for (uint32_t n = 0; n < domains(); n++)
+		expect(frames_block(&f, n, largest[n]) != FRAME_NONE);
+}
+
+static const struct boot_policy three = {.last_domain = 2, .pages = 490,
+	.page_order = {0, 1, 2, [DOMAINS_MAX] = 1, 2, 0, [2 * DOMAINS_MAX] = 2, 0, 1}};
+
+TEST(random_use_agrees_with_a_map)
+{
+	for (unsigned seed = 1; seed <= SEEDS; seed++)
+		use_at_random(seed, &one);
+}
+
+TEST(random_use_of_domains_agrees_with_a_map)
+{
+	struct boot_policy turns = three;
+
+	turns.flags = POLICY_PAGES_TAKE_TURNS;
+	for (unsigned seed = 1; seed <= SEEDS; seed++)
+		use_at_random(seed, seed % 4 == 0 ? &turns : &three);
+}
+
+TEST(domains_are_used_in_their_order)
+{
+	uint32_t seen[3] = {0};
+
+	begin_with(&three);
+	expect_eq(f.domain[2].end, PAGES);
+	expect_eq(f.domain[1].first, PAGES - 2 * 490);
+	expect_eq(f.domain[0].first, FIRST);
+	while (f.domain[1].stat[DOMAIN_FREE] > 0)
+		expect(frames_block(&f, 1, 1) >= f.domain[1].first);
+	expect_eq(f.domain[1].stat[DOMAIN_NEAR], 490);
+	expect(frames_block(&f, 1, 1) >= f.domain[2].first);
+	expect_eq(f.domain[2].stat[DOMAIN_FAR], 1);
+	while (frames_block(&f, 0, 1) != FRAME_NONE)
+		continue;
+	expect_eq(f.free, 0);
+	expect_eq(f.domain[0].stat[DOMAIN_NEAR], PAGES - 2 * 490 - FIRST);
+	/* in turn */
+	{
+		struct boot_policy turns = three;
+
+		turns.flags = POLICY_PAGES_TAKE_TURNS;
+		begin_with(&turns);
+		for (int n = 0; n < 30; n++) {
+			uint32_t i = frames_block(&f, 0, 1), d = 0;
+
+			while (i >= f.domain[d].end)
+				d++;
+			seen[d]++;
+		}
+		expect_eq(seen[0], 10);
+		expect_eq(seen[1], 10);
+	}
+}
+
+/* What of a block is not marked yet is no free buddy, whatever its entries hold from before. */
+TEST(frames_beside_what_is_not_marked_yet_are_not_joined_with_it)
+{
+	uint32_t first;
 
 	begin();
-	srand(1);
-	for (int step = 0; step < 20000; step++) {
-		if (n < 200 && rand() % 2) {
-			uint32_t count = 1 + (uint32_t)rand() % (rand() % 8 ? 9 : 90);
-			uint32_t first = frames_alloc(&f, count, FRAME_USER, 1);
-
-			if (first == FRAME_NONE)
-				continue;
-			mark(first, count, 1);
-			runs[n++] = (struct run){first, count};
-		} else if (n > 0) {
-			unsigned i = (unsigned)rand() % n;
-			uint32_t part = 1 + (uint32_t)rand() % runs[i].count;
-
-			mark(runs[i].first, part, 0);
-			frames_free(&f, runs[i].first, part);
-			runs[i].first += part;
-			runs[i].count -= part;
-			if (runs[i].count == 0)
-				runs[i] = runs[--n];
-		}
-	}
-	for (unsigned i = 0; i < n; i++)
-		frames_free(&f, runs[i].first, runs[i].count);
-	expect_eq(f.free, PAGES - 77);
+	for (uint32_t i = 513; i < 520; i++)
+		f.frame[i] = (struct frame){.state = FRAME_FREE, .order = i == 516 ? 2 : 0};
+	first = frames_block(&f, 0, 512);
+	expect_eq(first, 512);
+	frames_mark(&f, first, 4, (struct frame){.state = FRAME_USER, .owner = 1});
+	frames_mark_next(&f, first + 4);
+	frames_free(&f, first, 4);
+	expect_eq(frames_block(&f, 0, 512), FRAME_NONE);
+	frames_block_back(&f, first + 4, 508);
+	expect_eq(frames_block(&f, 0, 512), first);
 }
 
 int
@@ -333,14 +544,17 @@ main(void)
 {
 	RUN(frames_are_handed_out_once_aligned_and_zeroed);
 	RUN(all_memory_can_be_had_and_comes_back_whole);
-	RUN(a_run_at_the_end_is_taken_though_its_power_of_two_does_not_fit);
+	RUN(what_a_block_has_more_than_is_needed_stays_free);
 	RUN(a_frame_lives_until_its_last_reference);
 	RUN(references_of_many_frames_count_like_those_of_each);
 	RUN(limbo_keeps_frames_until_their_shoot_down_has_ended);
 	RUN(the_shoot_down_of_others_delays_no_frame);
 	RUN(a_frame_of_many_mappings_waits_for_all_their_shoot_downs);
 	RUN(an_earlier_shoot_down_that_has_ended_delays_no_frame);
-	RUN(random_use_never_hands_out_a_frame_twice);
+	RUN(random_use_agrees_with_a_map);
+	RUN(random_use_of_domains_agrees_with_a_map);
+	RUN(domains_are_used_in_their_order);
+	RUN(frames_beside_what_is_not_marked_yet_are_not_joined_with_it);
 	free(memory);
 	return TEST_FAILED;
 }

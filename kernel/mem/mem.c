@@ -48,7 +48,7 @@ mem_block_charged(struct process *p, uint32_t frames)
 
 	if (!mem_charge(p, frames))
 		return FRAME_NONE;
-	block = frames_block(&proc_cluster(p)->frames, frames);
+	block = frames_block(&proc_cluster(p)->frames, p->domain, frames);
 	if (block == FRAME_NONE)
 		mem_refund(p, frames);
 	return block;
@@ -207,14 +207,11 @@ mem_tables_most(uintptr_t start, uintptr_t end)
 long
 mem_run_take(struct thread *t, size_t want, bool large, uint32_t *taken)
 {
-	struct frames *f = &t->cluster->frames;
 	uint32_t least = large ? PAGES_PER_LARGE : 1, take = large ? PAGES_PER_LARGE : MEM_STEP;
 	uint32_t run = FRAME_NONE;
 
 	while (take > want)
 		take /= 2;
-	if (!frames_prepare(f, take))
-		return -E_AGAIN;
 	for (; take >= least; take /= 2) {
 		run = mem_block_charged(t->proc, take);
 		if (run != FRAME_NONE)

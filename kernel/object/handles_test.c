@@ -92,11 +92,12 @@ static void
 begin(size_t limit)
 {
 	static struct frame entries[PAGES + HAL_LARGE_BYTES / HAL_PAGE_BYTES];
+	static const struct boot_policy policy;
 
 	if (memory == NULL)
 		memory = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
 	memset(&frames, 0, sizeof(frames));
-	frames_init(&frames, entries, memory, memory + PAGES * HAL_PAGE_BYTES);
+	frames_init(&frames, entries, memory, memory + PAGES * HAL_PAGE_BYTES, &policy);
 	slab_init(&slab, &frames, RECORD);
 	quota_init(&all, &frames);
 	all.limit[QUOTA_BYTES] = (size_t)-1;

@@ -72,6 +72,7 @@ cores_give(struct process *p, const struct process *own, unsigned long first, un
 		return -E_ACCES;
 	p->core_first = (uint32_t)first;
 	p->core_count = (uint32_t)count;
+	p->domain = domain_near(proc_cluster(p), p);
 	return 0;
 }
 

@@ -80,6 +80,16 @@ proc_entry_free(struct cluster *c, struct process *p)
 	list_push_back(&c->procs_free, &p->free);
 }
 
+/* Its threads may be placed where its parent's are, near the emptiest of these cores. */
+static void
+cores_inherit(struct cluster *c, const struct process *parent, struct process *p)
+{
+	p->core_first = parent != NULL ? parent->core_first : 0;
+	p->core_count = parent != NULL ? parent->core_count : c->cores;
+	p->domain = parent != NULL ? parent->domain : 0;
+	p->domain = domain_near(c, p);
+}
+
 int
 proc_new(struct cluster *c, const struct process *parent, struct process **process)
 {
@@ -88,6 +98,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 
 	if (e != 0)
 		return e;
+	cores_inherit(c, parent, p);
 	if (make_space_and_account(c, parent, p) != 0) {
 		p->state = PROC_FREE;
 		proc_entry_free(c, p);
@@ -105,8 +116,6 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	hal_store32(&p->demand, 0);
 	memset(p->handler, 0, sizeof(p->handler));
 	memset(p->cores, 0, sizeof(p->cores));
-	p->core_first = parent != NULL ? parent->core_first : 0;
-	p->core_count = parent != NULL ? parent->core_count : c->cores;
 	memset(&p->status, 0, sizeof(p->status));
 	memset(&p->crash, 0, sizeof(p->crash));
 	list_init(&p->threads);

@@ -37,8 +37,8 @@ core_elsewhere(const struct thread *t)
 	uint32_t least = UINT32_MAX;
 
 	for (uint32_t i = 0; i < c->cores; i++) {
-		struct core *core = core_at(c, i);
-		bool own = i - p->core_first < p->core_count;
+		struct core *core = core_by_order(c, p, i);
+		bool own = core->id - p->core_first < p->core_count;
 		uint32_t cost = cost_of(core, t) + (own ? 0 : UINT32_MAX / 2);
 
 		if (core == t->core || !core_runs_users(core) || cost >= least ||
@@ -85,12 +85,12 @@ spread_serve(struct kcall_args *args)
 	if (hal_load32(&t->priority) > PRIORITY_PROGRAM)
 		return 0;
 	for (uint32_t i = 0; i < t->cluster->cores; i++) {
-		const struct core *to = core_at(t->cluster, i);
+		const struct core *to = core_by_order(t->cluster, p, i);
 
 		if (core_is_home(to) || !core_runs_users(to) || to->load != 0 ||
-			i - p->core_first >= p->core_count)
+			to->id - p->core_first >= p->core_count)
 			continue;
-		thread_send(t, i);
+		thread_send(t, to->id);
 		t->core->spread++;
 		break;
 	}

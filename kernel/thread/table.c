@@ -168,6 +168,40 @@ any_shared(struct cluster *c)
 	return core_at(c, i);
 }
 
+__attribute__((noinline)) struct core *
+core_by_order(const struct cluster *c, const struct process *p, uint32_t n)
+{
+	const struct boot_policy *o = c->core_order;
+
+	return core_at(c, o == NULL ? n :
+		(uint32_t)o->core_order[p->domain * DOMAINS_MAX + (n >> o->core_bits)] <<
+		o->core_bits | (n & ((1u << o->core_bits) - 1)));
+}
+
+/* None of its cores runs threads, but home may. */
+static struct core *
+home_or_shared(struct cluster *c, const struct process *p)
+{
+	return p->core_first == KERNEL_CORE && core_runs_users(core_at(c, KERNEL_CORE)) ?
+		core_at(c, KERNEL_CORE) : any_shared(c);
+}
+
+/* The first of those with the fewest threads, in the order of the process's domain. */
+static __attribute__((noinline)) struct core *
+look_in_order(struct cluster *c, const struct process *p)
+{
+	struct core *best = NULL;
+
+	for (uint32_t n = 0; n < c->cores; n++) {
+		struct core *core = core_by_order(c, p, n);
+
+		if (may_use(p, core->id) && core_runs_users(core) && !core_is_home(core) &&
+			(best == NULL || core->load < best->load))
+			best = core;
+	}
+	return best != NULL ? best : home_or_shared(c, p);
+}
+
 /*
  * Looks from a place, and no further than to a core that is as empty as any can be; home only if
  * there is no other.
@@ -194,12 +228,10 @@ look_for_least_loaded(struct cluster *c, const struct process *p, uint32_t at)
 		}
 		paths_meet();
 	}
-	if (best == NULL && p->core_first == KERNEL_CORE &&
-		core_runs_users(core_at(c, KERNEL_CORE)))
-		best = core_at(c, KERNEL_CORE);
-	else if (best != NULL)
-		c->load_floor = best->load;
-	return best != NULL ? best : any_shared(c);
+	if (best == NULL)
+		return home_or_shared(c, p);
+	c->load_floor = best->load;
+	return best;
 }
 
 /*
@@ -212,6 +244,8 @@ least_loaded(struct cluster *c, const struct process *p)
 	uint32_t at = likely(may_use(p, c->next_core)) ? c->next_core : p->core_first;
 	struct core *best = core_at(c, at);
 
+	if (unlikely(c->core_order != NULL))
+		return look_in_order(c, p);
 	if (unlikely(!core_runs_users(best)) || unlikely(core_is_home(best)) ||
 		unlikely(best->load > c->load_floor) ||
 			unlikely(c->floor_first != p->core_first) ||
@@ -220,6 +254,13 @@ least_loaded(struct cluster *c, const struct process *p)
 	if (likely(!core_is_home(best)))
 		c->next_core = best->id + 1;
 	return best;
+}
+
+uint32_t
+domain_near(struct cluster *c, const struct process *p)
+{
+	return likely(c->core_order == NULL) ? 0 :
+		look_in_order(c, p)->id >> c->core_order->core_bits;
 }
 
 static struct core *

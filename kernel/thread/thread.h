@@ -60,6 +60,15 @@ void thread_replace(struct thread *t, struct core *to);
 /* Home: do threads run on this core? */
 bool core_runs_users(const struct core *core);
 
+/*
+ * Where cores have an order: the domain of the first, for the domain that the process has, of those
+ * that have the fewest threads and on which its threads may run. Else 0.
+ */
+uint32_t domain_near(struct cluster *c, const struct process *p);
+
+/* The core that threads of the process look at as the n-th. */
+struct core *core_by_order(const struct cluster *c, const struct process *p, uint32_t n);
+
 /* A core among these on which threads of the process may run, or NULL: there is none. */
 struct core *core_among(struct process *p, uint32_t first, uint32_t count);
 

@@ -27,7 +27,6 @@ __attribute__((section(".places"), used)) const struct place places[] = {
 	PLACE(cluster, ikc.at), PLACE(cluster, ikc.connected),
 	PLACE(cluster, ikc.allow), PLACE(cluster, ikc.sync), PLACE(cluster, ikc.look),
 	PLACE(cluster, frames.frame), PLACE(cluster, frames.base), PLACE(cluster, frames.first),
-	PLACE(cluster, frames.fresh),
 	PLACE(cluster, frames.free), PLACE(cluster, frames.total),
 	PLACE(core, ready.slot), PLACE(process, indexes),
 	PLACE(frame, refs), PLACE(frame, state), PLACE(frame, order),

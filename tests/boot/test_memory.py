@@ -109,13 +109,12 @@ class Memory:
         """Bytes of page frames by what they are used for."""
         size, records = places()["frame"][0], places()["slab records"][0]
         out = {"threads": 0, "pieces": 0, "page tables": 0, "users": 0, "free": 0}
-        for i in range(self.of_cluster("frames.first"), self.of_cluster("frames.fresh")):
+        for i in range(self.of_cluster("frames.first"), self.of_cluster("frames.total")):
             entry = self.of_cluster("frames.frame") + i * size
             state, is_piece = self.at(entry, "frame.state"), self.at(entry, "frame.refs") > 0
             piece = "threads" if self.at(entry, "frame.order") & SIZE == records else "pieces"
             what = {FRAME_USER: "users", FRAME_KERNEL: piece if is_piece else "page tables"}.get(state)
             out[what or "free"] += PAGE
-        out["free"] += (self.of_cluster("frames.total") - self.of_cluster("frames.fresh")) * PAGE
         return out
 
 

@@ -2,7 +2,7 @@
 """Boot a machine whose init is one of the tests in tests/kernel, on the hosted port, on riscv64 or
 on or1k, and return what it said.
 
-    python3 tests/kernel/boot.py PORT TEST [CLUSTERS CORES [ROLE0 [MEGABYTES [CONNECTORS]]]]
+    python3 tests/kernel/boot.py PORT TEST [CLUSTERS CORES [ROLE0 [MEGABYTES [CONNECTORS [DOMAINS POLICY]]]]]
 
 Tests at random take CALLS and SEED from the environment (SEED with CALLS only); ICOUNT=1 makes a
 run on riscv64 repeatable. Standard library only. A machine that does not end in time is killed, and
@@ -35,11 +35,12 @@ ICOUNT = ["-icount", "shift=3,sleep=off", "-netdev", "user,id=none,restrict=on",
           "virtio-net-device,netdev=none", "-object", "filter-buffer,id=turns,netdev=none,interval=1000"]
 
 
-def shape(port, clusters, cores, role0, megabytes, connectors=0):
+def shape(port, clusters, cores, role0, megabytes, connectors=0, *domains):
     """A machine of equal clusters: core 0 has role0, the others run user threads.
-    `connectors`: for mailboxes, and as many for portals.
+    `connectors`: for mailboxes, and as many for portals. `domains`: how many, and the policy.
     """
-    made = [machines.Cluster([role0] + ["AC"] * (cores - 1), megabytes << 20) for _ in range(clusters)]
+    made = [machines.Cluster([role0] + ["AC"] * (cores - 1), megabytes << 20, *domains)
+            for _ in range(clusters)]
     shared = {"mailbox_connectors": connectors, "portal_connectors": connectors}
     return machines.Machine("ktest", "kernel test", [port], machines.read_noc(NOC | shared), made)
 
@@ -98,11 +99,11 @@ def boot(port, name, m, timeout=60, extra=()):
 
 
 def machine_of(port, words):
-    """The machine of a command line: [CLUSTERS CORES [ROLE0 [MEGABYTES [CONNECTORS]]]]."""
+    """The machine of a command line: [CLUSTERS CORES [ROLE0 [MEGABYTES [CONNECTORS [DOMAINS POLICY]]]]]."""
     clusters, cores = (int(w) for w in (words[:2] or (1, 4)))
     role0 = words[2] if len(words) > 2 else "KC"
     megabytes = int(words[3]) if len(words) > 3 else 64
-    return shape(port, clusters, cores, role0, megabytes, int(words[4]) if len(words) > 4 else 0)
+    return shape(port, clusters, cores, role0, megabytes, *(int(w) for w in words[4:6]), *words[6:7])
 
 
 def main(argv):

@@ -14,6 +14,7 @@ import sys
 import time
 
 import builder
+import machine as machines
 from ui import BUILD, ROOT
 
 FOLDER = os.path.join(BUILD, "start")
@@ -88,7 +89,7 @@ def _join(items):
 
 def describe(args, o, job, before_ns):
     """The file's content for a `run` of some arguments and the job that has been made of it."""
-    machine = o.machine if o.machine.endswith(".toml") else os.path.join(ROOT, "machines", o.machine + ".toml")
+    machine = machines.path_of(o.machine)
     head = [FORMAT, ROOT, os.getcwd(), len(os.sched_getaffinity(0)), len(args), *args,
             os.path.join(BUILD, "hosted", "atoll-host"), sys.executable,
             job.reader, max(1, int(o.timeout * 1000)) if o.timeout else 0]

@@ -98,7 +98,8 @@ def kernel_tasks():
                 if port == "or1k" and int(shape[0]) * int(shape[1]) > or1k.CORES_MAX:
                     continue
                 group = f"kernel.{port}.{name}." + "x".join(shape[:2]) + "".join(shape[2:3]) + \
-                    "".join(f".connectors{n}" for n in shape[4:])
+                    "".join(f".connectors{n}" for n in shape[4:5] if n != "0") + \
+                    "".join(f".{word}" for word in shape[6:7])
                 argv = [os.path.join(setup.VENV, "bin", "python3"), script, port, name, *shape]
                 env = FEWER_CALLS.get((port, name))
                 out.append(results.program_task(group, argv, RUN_TIMEOUT_S, env))
@@ -115,7 +116,7 @@ def _kernel_tests():
 
 def _shapes(name):
     """Machines of one kernel test: lines `machine: CLUSTERS CORES [ROLE [MEGABYTES
-    [CONNECTORS]]]` in its head.
+    [CONNECTORS [DOMAINS POLICY]]]]` in its head.
     """
     try:
         with open(os.path.join(ROOT, "tests", "kernel", name + ".c"), encoding="utf-8") as f:

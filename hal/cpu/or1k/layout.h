@@ -29,7 +29,7 @@
 #define CLUSTER_BASE 4
 #define CLUSTER_CORES 16
 #define CLUSTER_FIRST 20
-#define CLUSTER_BYTES 32
+#define CLUSTER_BYTES 40
 
 /* struct hal_core_area */
 #define AREA_FRAME 4
