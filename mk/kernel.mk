@@ -85,7 +85,7 @@ K_ALL := $(BASE_OBJ) $(HAL_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
 K_SMALL_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str hal/board/ \
 	hal/cpu/riscv64/boot/ hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/ kernel/boot/ \
 	kernel/call/enter kernel/dev/ kernel/ikc/ kernel/mem/a kernel/mem/c kernel/mem/frame kernel/mem/m \
-	kernel/mem/q kernel/mem/s kernel/proc/ kernel/object/calls kernel/object/object kernel/object/slab \
+	kernel/mem/q kernel/mem/s kernel/proc/ kernel/object/calls kernel/object/handle kernel/object/object kernel/object/slab \
 	kernel/thread/alarm kernel/thread/calls kernel/thread/counts kernel/thread/futex kernel/thread/guest \
 	kernel/thread/move kernel/thread/role)
 # What runs seldom saves its registers by functions of the compiler's library: a call for what is a row of
