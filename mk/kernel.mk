@@ -85,14 +85,15 @@ K_ALL := $(BASE_OBJ) $(HAL_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
 K_SMALL_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str hal/board/ \
 	hal/cpu/riscv64/boot/ hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/ kernel/boot/ \
 	kernel/call/enter kernel/dev/ kernel/ikc/ kernel/mem/a kernel/mem/c kernel/mem/frame kernel/mem/m \
-	kernel/mem/q kernel/mem/s kernel/proc/ kernel/object/calls kernel/object/handle kernel/object/object kernel/object/slab \
+	kernel/mem/q kernel/mem/s kernel/proc/ kernel/object/calls kernel/object/object kernel/object/quota \
+	kernel/object/slab \
 	kernel/thread/alarm kernel/thread/calls kernel/thread/counts kernel/thread/futex kernel/thread/guest \
 	kernel/thread/move kernel/thread/role)
 # What runs seldom saves its registers by functions of the compiler's library: a call for what is a row of
 # instructions elsewhere. The linker's optimisation knows that option for all files or for none: these files are without.
 K_SELDOM_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str hal/board/ hal/cpu/riscv64/boot/ \
 	hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/console kernel/boot/ kernel/dev/ \
-	kernel/call/enter kernel/call/fault kernel/ikc/channel kernel/ikc/endpoint kernel/ikc/mail_credit \
+	kernel/call/enter kernel/call/fault kernel/ikc/channel kernel/ikc/endpoint kernel/ikc/mail_credit kernel/ikc/mail_in \
 	kernel/ikc/mail_out kernel/ikc/portal. kernel/ikc/portal_event kernel/ikc/portal_move kernel/ikc/sync \
 	kernel/ikc/watch kernel/mem/alloc kernel/mem/demand kernel/mem/mem. kernel/object/slab kernel/proc/init \
 	kernel/thread/alarm kernel/thread/counts kernel/thread/guest kernel/thread/move kernel/thread/role)

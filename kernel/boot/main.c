@@ -161,15 +161,16 @@ static void
 memory_init(struct cluster *c, struct carve *m)
 {
 	const struct boot_policy *policy = &c->record->policy[c->record->cluster[c->id].policy];
-	void *table, *start;
+	void *table, *start, *memory;
 
 	if (policy->flags & POLICY_CORE_ORDER)
 		c->core_order = policy;
 	console_init(c, carve(m, console_bytes(c->id), 1));
+	memory = m->at;
 	table = carve(m, frames_table_bytes(m->at, (size_t)(m->end - m->at), policy),
 		HAL_CACHE_LINE);
 	start = carve(m, 0, HAL_PAGE_BYTES);
-	frames_init(&c->frames, table, start, m->end, policy);
+	frames_init(&c->frames, table, memory, start, m->end, policy);
 	slab_init(&c->slab, &c->frames, sizeof(struct thread));
 	list_init(&c->memory_gone);
 	list_init(&c->devices);

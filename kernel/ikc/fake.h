@@ -409,8 +409,8 @@ fake_memory_init(struct fake_cluster *f)
 
 	if (*pages == NULL)
 		*pages = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
-	frames_init(&f->c.frames, f->frame, *pages, (char *)*pages + FAKE_PAGES * HAL_PAGE_BYTES,
-		&f->policy);
+	frames_init(&f->c.frames, f->frame, *pages, *pages,
+		(char *)*pages + FAKE_PAGES * HAL_PAGE_BYTES, &f->policy);
 	slab_init(&f->c.slab, &f->c.frames, sizeof(struct thread));
 	quota_init(&f->c.all, &f->c.frames);
 }

@@ -17,11 +17,19 @@ offset_in_large(const void *memory)
 	return (size_t)(hal_paddr(memory) & (HAL_LARGE_BYTES - 1));
 }
 
+/* Frames below the memory that have no entry: whole cache lines of entries. */
+static size_t
+entries_below(const void *memory)
+{
+	return offset_in_large(memory) / HAL_PAGE_BYTES &
+		~(HAL_CACHE_LINE / sizeof(struct frame) - 1);
+}
+
 size_t
 frames_table_bytes(const void *memory, size_t bytes, const struct boot_policy *policy)
 {
-	return (offset_in_large(memory) + bytes) / HAL_PAGE_BYTES * sizeof(struct frame) +
-		(policy->last_domain + 1) * sizeof(struct frame_domain);
+	return ((offset_in_large(memory) + bytes) / HAL_PAGE_BYTES - entries_below(memory)) *
+		sizeof(struct frame) + (policy->last_domain + 1) * sizeof(struct frame_domain);
 }
 
 void *
@@ -119,20 +127,20 @@ domain_init(struct frames *f, struct frame_domain *d, uint32_t first, uint32_t e
 }
 
 void
-frames_init(struct frames *f, void *table, void *start, void *end,
+frames_init(struct frames *f, void *table, const void *memory, void *start, void *end,
 	const struct boot_policy *policy)
 {
-	size_t below = offset_in_large(start);
+	size_t below = offset_in_large(start), skipped = entries_below(memory);
 	uint32_t n;
 
 	f->policy = policy;
 	f->turn = f->free = 0;
-	f->frame = table;
+	f->frame = (struct frame *)((uintptr_t)table - skipped * sizeof(struct frame));
 	f->base = (unsigned char *)start - below;
 	f->base_paddr = hal_paddr(start) - below;
 	f->first = n = (uint32_t)((below + HAL_PAGE_BYTES - 1) / HAL_PAGE_BYTES);
 	f->total = (uint32_t)((size_t)((unsigned char *)end - f->base) / HAL_PAGE_BYTES);
-	memset(f->frame, 0, n * sizeof(struct frame));
+	memset(table, 0, (n - skipped) * sizeof(struct frame));
 	f->domain = (struct frame_domain *)(void *)&f->frame[f->total];
 	for (uint32_t left = policy->last_domain; n < f->total; left--) {
 		uint32_t after = f->total - left * policy->pages;

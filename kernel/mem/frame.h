@@ -66,9 +66,10 @@ struct frames {
 
 /*
  * Take memory [start, end) into service, the last part of a memory that has as many equal parts as
- * there are domains. `table` has an entry for each frame (frames_table_bytes), and lies elsewhere.
+ * there are domains. `table` has an entry for each frame from `memory` on, at or below start in its
+ * large page, and lies elsewhere (frames_table_bytes).
  */
-void frames_init(struct frames *f, void *table, void *start, void *end,
+void frames_init(struct frames *f, void *table, const void *memory, void *start, void *end,
 	const struct boot_policy *policy);
 
 /* Bytes of the table for this memory. */

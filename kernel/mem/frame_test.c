@@ -68,7 +68,7 @@ begin_with(const struct boot_policy *policy)
 	memset(&f, 0, sizeof(f));
 	all = (struct sweeps){.epoch = UINT32_MAX - 2};
 	list_init(&all.running);
-	frames_init(&f, table, start, memory + PAGES * HAL_PAGE_BYTES, policy);
+	frames_init(&f, table, start, start, memory + PAGES * HAL_PAGE_BYTES, policy);
 	expect_eq(f.free, PAGES - FIRST);
 }
 

@@ -198,6 +198,7 @@ mappings_revoke(struct thread *caller, struct memory *m)
 	s->result = 0;
 	if (c->revocation == NULL)
 		c->revocation = s;
+	c->chores++;
 	return thread_park(caller, NULL);
 }
 
@@ -284,6 +285,7 @@ revokes_poll(struct cluster *c)
 	if (!mem_refs_drop(t) || !look_at_some(c, t, m))
 		return true;
 	t->wait.on = 0;
+	c->chores--;
 	object_put(&m->object);
 	if (sweep_send(c, s))
 		revoke_done(c, s);

@@ -10,7 +10,7 @@
 
 #define DROP_STEP 3		/* runs of frames */
 /* of a process that ends, in a step; what an area, a hole or a large page costs, in these */
-#define RELEASE_STEP 44
+#define RELEASE_STEP 40
 #define RELEASE_AREA 12
 #define RELEASE_PAGES 32
 #define RELEASE_LOOK 6

@@ -97,7 +97,7 @@ begin(size_t limit)
 	if (memory == NULL)
 		memory = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
 	memset(&frames, 0, sizeof(frames));
-	frames_init(&frames, entries, memory, memory + PAGES * HAL_PAGE_BYTES, &policy);
+	frames_init(&frames, entries, memory, memory, memory + PAGES * HAL_PAGE_BYTES, &policy);
 	slab_init(&slab, &frames, RECORD);
 	quota_init(&all, &frames);
 	all.limit[QUOTA_BYTES] = (size_t)-1;

@@ -78,7 +78,7 @@ begin(void)
 		memory = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
 	memset(memory, 0x5a, PAGES * HAL_PAGE_BYTES);
 	memset(&frames, 0, sizeof(frames));
-	frames_init(&frames, entries, memory, memory + PAGES * HAL_PAGE_BYTES, &policy);
+	frames_init(&frames, entries, memory, memory, memory + PAGES * HAL_PAGE_BYTES, &policy);
 	slab_init(&slab, &frames, RECORD);
 	shared = 0;
 }

@@ -91,7 +91,16 @@ class Memory:
             return self.at(self.of_cluster("core"), "core.ready.slot")
         if pointer == "indexes":
             return self.at(self.of_cluster("proc"), "process.indexes")
+        if pointer == "frames.frame":
+            return self.frame_table(self.of_cluster(pointer))
         return self.of_cluster(pointer)
+
+    def frame_table(self, entry_0):
+        """Where the table of page frames begins: frames below the memory have no entries, but for
+        three at most in a cache line with one that has (kernel/mem/frame.c).
+        """
+        return next(at for at in range(entry_0, self.kernel + self.cluster.mem_bytes, 64)
+                    if (at - KERNEL_BASE) // PAGE // 4 * 4 == (at - entry_0) // 16)
 
     def fixed(self):
         """[(part, bytes)] of what the kernel has from its start on, in the order of addresses."""

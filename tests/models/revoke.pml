@@ -11,10 +11,10 @@
  *
  * proves: kernel/mem/mapping.c mapping_begin 4ed22294fb5f
  * proves: kernel/mem/mapping.c mappings_cut 4188c3507fa8
- * proves: kernel/mem/mapping.c mappings_revoke 422385ee0b9a
+ * proves: kernel/mem/mapping.c mappings_revoke b2904b0c0fb9
  * proves: kernel/mem/mapping.c unmap_dead fa137b3ab56a
  * proves: kernel/mem/mapping.c look_at_some be0ed0c5bd29
- * proves: kernel/mem/mapping.c revokes_poll aef0296c584e
+ * proves: kernel/mem/mapping.c revokes_poll 8eb59b84a840
  * proves: kernel/mem/mapping.c revoke_done 9e1275f9980e
  * proves: kernel/mem/calls.c shoot_down_begin ea36b7a4560a
  * proves: kernel/mem/calls.c shoot_down_done dd1b9978c13e
