@@ -130,7 +130,8 @@ void
 frames_init(struct frames *f, void *table, const void *memory, void *start, void *end,
 	const struct boot_policy *policy)
 {
-	size_t below = offset_in_large(start), skipped = entries_below(memory);
+	bool is_near = (uintptr_t)start - (uintptr_t)memory <= offset_in_large(start);
+	size_t below = offset_in_large(start), skipped = is_near ? entries_below(memory) : 0;
 	uint32_t n;
 
 	f->policy = policy;

@@ -66,8 +66,8 @@ struct frames {
 
 /*
  * Take memory [start, end) into service, the last part of a memory that has as many equal parts as
- * there are domains. `table` has an entry for each frame from `memory` on, at or below start in its
- * large page, and lies elsewhere (frames_table_bytes).
+ * there are domains. `table` has an entry for each frame from `memory` on, or from the large page
+ * on in which start is, if that is another; it lies elsewhere (frames_table_bytes).
  */
 void frames_init(struct frames *f, void *table, const void *memory, void *start, void *end,
 	const struct boot_policy *policy);

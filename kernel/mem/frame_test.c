@@ -539,6 +539,32 @@ TEST(frames_beside_what_is_not_marked_yet_are_not_joined_with_it)
 	expect_eq(frames_block(&f, 0, 512), first);
 }
 
+/* The frames begin in the large page in which the memory begins, or in the next. */
+TEST(the_table_has_room_wherever_its_memory_begins)
+{
+	static const uint32_t at[] = {0, 3, 77, 508, 511}, behind[] = {0, 1, 6, 40};
+	unsigned char *end = memory + PAGES * HAL_PAGE_BYTES;
+
+	for (unsigned i = 0; i < 20; i++) {
+		unsigned char *from = memory + at[i / 4] * HAL_PAGE_BYTES + HAL_PAGE_BYTES / 2;
+		unsigned char *start = memory + (at[i / 4] + 1 + behind[i % 4]) * HAL_PAGE_BYTES;
+		size_t bytes = frames_table_bytes(from, (size_t)(end - from), &one);
+		void *table = malloc(bytes);
+		uint32_t n = 0;
+
+		memset(table, 0xa5, bytes);
+		memset(&f, 0, sizeof(f));
+		frames_init(&f, table, from, start, end, &one);
+		while (frames_alloc(&f, 1, FRAME_KERNEL, 0) != FRAME_NONE)
+			n++;
+		expect_eq(n, (size_t)(end - start) / HAL_PAGE_BYTES);
+		for (uint32_t frame = f.first; frame < f.total; frame++)
+			frames_free(&f, frame, 1);
+		expect_eq(f.free, n);
+		free(table);
+	}
+}
+
 int
 main(void)
 {
@@ -555,6 +581,7 @@ main(void)
 	RUN(random_use_of_domains_agrees_with_a_map);
 	RUN(domains_are_used_in_their_order);
 	RUN(frames_beside_what_is_not_marked_yet_are_not_joined_with_it);
+	RUN(the_table_has_room_wherever_its_memory_begins);
 	free(memory);
 	return TEST_FAILED;
 }
