@@ -42,13 +42,28 @@ own_set(const struct work *w)
 	return &set_of[w->number / MANY];
 }
 
+/* How many turns those of a set have computed at least. Each count is read once: it may grow. */
+static uint32_t
+least_turns(const struct set *s)
+{
+	uint32_t least = ROUNDS;
+
+	for (unsigned i = 0; i < MANY; i++) {
+		uint32_t turns = s->work[i].turns;
+
+		if (turns < least)
+			least = turns;
+	}
+	return least;
+}
+
 /* Computes until all of its set have: that takes turns. */
 static void
 computes(void *arg)
 {
 	struct work *w = arg;
 	struct set *s = own_set(w);
-	uint32_t want = kt_compute(w->number, 300), least;
+	uint32_t want = kt_compute(w->number, 300);
 
 	do {
 		w->wrong += kt_compute(w->number, 300) != want;
@@ -56,11 +71,7 @@ computes(void *arg)
 		w->turns++;
 		if (!UTHREAD_STOPS)
 			uthread_yield();
-		least = ROUNDS;
-		for (unsigned i = 0; i < MANY; i++)
-			if (s->work[i].turns < least)
-				least = s->work[i].turns;
-	} while (least < ROUNDS);
+	} while (least_turns(s) < ROUNDS);
 }
 
 static void
