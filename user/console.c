@@ -35,9 +35,9 @@ console_print(const char *format, ...)
 }
 
 void
-check_failed(const char *file, int line, const char *what)
+check_failed(const char *file, int line)
 {
-	console_print("%s:%d: check failed: %s\n", file, line, what);
+	console_print("%s:%d: a check has failed\n", file, line);
 	kproc_exit(70);
 	for (;;)
 		kthread_exit(70);

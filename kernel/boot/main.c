@@ -232,7 +232,7 @@ kernel_core_main(void *arg)
 
 /* What check() calls. */
 _Noreturn void
-check_failed(const char *file, int line, const char *what)
+check_failed(const char *file, int line)
 {
-	hal_panic(file, line, what);
+	hal_panic(file, line, "a check has failed");
 }

@@ -134,9 +134,9 @@ hal_panic(const char *file, int line, const char *what)
 }
 
 _Noreturn void
-check_failed(const char *file, int line, const char *what)
+check_failed(const char *file, int line)
 {
-	hal_panic(file, line, what);
+	hal_panic(file, line, "a check has failed");
 }
 
 /* User memory is ordinary memory; the first page is not mapped. */

@@ -22,9 +22,9 @@ static unsigned pieces;		/* of memory that areas have */
 static unsigned char claimed[PAGES];	/* 0, or what comes there and 1 */
 
 void
-check_failed(const char *file, int line, const char *what)
+check_failed(const char *file, int line)
 {
-	printf("%s:%d: %s\n", file, line, what);
+	printf("%s:%d: a check has failed\n", file, line);
 	abort();
 }
 
