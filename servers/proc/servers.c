@@ -244,6 +244,7 @@ servers_start(struct agent *a)
 		name_leaders(a, servers);
 	servers[PROCESS_RMEM_SERVER].port = RMEM_PORT;
 	servers[PROCESS_RMEM_SERVER].name = archive_has(RMEM_SERVER) ? RMEM_SERVER : NULL;
+	servers[PROCESS_RMEM_SERVER].is_refused = servers[PROCESS_RMEM_SERVER].name == NULL;
 	for (int i = 0; i < SERVERS && result >= 0; i++)
 		if (servers[i].name != NULL)
 			result = start_server(a, &servers[i]);
@@ -305,9 +306,12 @@ begin_next_life(const struct agent *a, struct server *s, const struct proc_statu
 static void
 refuse_askers(const struct server *s)
 {
-	const struct service_kind kind = DEVICE_SERVICE(s->device_class);
+	const struct service_kind memory = RMEM_SERVICE(0);
+	const struct service_kind device = DEVICE_SERVICE(s->device_class);
+	bool is_memory = s->port == RMEM_PORT;
 
-	service_refuse(s->in, &kind, -DEVICE_ENXIO, BIT_SERVER);
+	service_refuse(s->in, is_memory ? &memory : &device, is_memory ? -E_NOENT : -DEVICE_ENXIO,
+		BIT_SERVER);
 }
 
 bool

@@ -3,8 +3,9 @@
  * Memory of other clusters (atoll/rmem.h): each rank uses that of the next cluster, by all
  * policies, and compares with memory of its own; ranks share a region; what is wrong is refused;
  * what clients had comes back when they are gone, also killed, and a server that is killed is
- * followed by another one.
- * usage: farmem use [SEED [OPERATIONS]] | shared | wrong | back | killed | kills [SEED [KILLS]]
+ * followed by another one; a machine that has none says so.
+ * usage: farmem use [SEED [OPERATIONS]] | shared | wrong | back | none | killed |
+ * kills [SEED [KILLS]]
  */
 #include <errno.h>
 #include <signal.h>
@@ -298,6 +299,24 @@ get_back(void)
 	rest_await(before, SCATTER);
 }
 
+/* --- the machine has no such servers --- */
+
+/* Each cluster says so, each time, and what was made for the cache is given back. */
+static void
+be_told(void)
+{
+	uint64_t before[COUNTS];
+
+	for (int i = 0; i < 4; i++) {
+		for (int cluster = 0; cluster < (int)here.clusters; cluster++)
+			expect(rmem_open(&far, &(struct rmem_setup){.cluster = cluster, .bit = BIT,
+				.policy = RMEM_LRU, .frames = FRAMES}), -E_NOENT, "open nothing");
+		if (i == 0)
+			rest_count(before);
+	}
+	rest_await(before, SCATTER);
+}
+
 /* --- its server ends --- */
 
 static struct channel leader;
@@ -454,6 +473,8 @@ main(int argc, char **argv)
 		be_refused();
 	else if (strcmp(what, "back") == 0)
 		get_back();
+	else if (strcmp(what, "none") == 0)
+		be_told();
 	else if (strcmp(what, "killed") == 0)
 		lose_server();
 	else if (strcmp(what, "kills") == 0)

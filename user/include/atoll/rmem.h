@@ -82,10 +82,10 @@ struct rmem {
 };
 
 /*
- * Open a channel to the server of a cluster, and make the cache. Waits for the server: where there
- * is none, for ever. 0; -E_INVAL: the setup is wrong; -E_NOMEM: no memory for the cache; -E_NOSPC:
- * the server has as many clients of this cluster as it takes, or the window no room for a channel
- * of RMEM_CHANNEL_PAGES; or what service_open says.
+ * Open a channel to the server of a cluster, and make the cache. Waits for the server while it is
+ * started. 0; -E_NOENT: the machine was started without `--rmem`; -E_INVAL: the setup is wrong;
+ * -E_NOMEM: no memory for the cache; -E_NOSPC: the server has as many clients of this cluster as it
+ * takes, or the window no room for a channel of RMEM_CHANNEL_PAGES; or what service_open says.
  */
 int rmem_open(struct rmem *r, const struct rmem_setup *s);
 
