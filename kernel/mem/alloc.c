@@ -134,8 +134,7 @@ claim_serve(struct kcall_args *args)
 
 	if (e != 0)
 		return e;
-	if (bytes < len || bytes == 0 || (prot != 0 && !prot_is_valid(prot & ~PAGE_LAZY)) ||
-		(lazy & PAGE_LARGE))
+	if (bytes < len || bytes == 0 || !prot_is_valid(prot & ~PAGE_LAZY) || (lazy & PAGE_LARGE))
 		return -E_INVAL;
 	e = mem_claim(p, bytes, unit, (uint32_t)lazy, &at);
 	args->a[3] = at;

@@ -43,7 +43,7 @@ prot_is_valid(int prot)
 {
 	int bits = prot & PROT_BITS;
 
-	return (prot & ~(PROT_BITS | PAGE_LARGE)) == 0 && (bits & PAGE_READ);
+	return (prot & ~(PROT_BITS | PAGE_LARGE)) == 0 && (bits == 0 || (bits & PAGE_READ));
 }
 
 /* The right of the memory that a private mapping may do without: it never writes there. */
@@ -278,7 +278,8 @@ mem_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 /*
  * kc_page_map: map `count` pages of a memory, from its page `first` on, at addr. The range is
  * reserved (mem_alloc with prot 0) or unclaimed. The handle needs the rights that prot names; with
- * PAGE_PRIVATE not that to write, for who writes gets a page of his own (kernel/mem/demand.h).
+ * PAGE_PRIVATE not that to write, for who writes gets a page of his own (kernel/mem/demand.h);
+ * prot may name none.
  * page_protect can later give the rights of the handle to pages of the own process, to those of
  * another one none that is not in prot. Runs: calling core. Returns 0; -E_BADF; -E_SRCH; -E_INVAL;
  * -E_EXIST: something is there; -E_NOMEM; -E_ACCES: no RIGHT_WRITE for the process, or not these
@@ -732,14 +733,15 @@ kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
 
 /*
  * kc_page_protect: change the protection of mapped pages, and of lazy memory, whose pages come with
- * it from then on. Private pages are written to as before. A large page of which a part is meant
- * becomes small ones; with PAGE_LARGE in prot small pages in place of which a large one can be
- * become one, if all of them are meant: with one block of memory behind them, all in one area that
- * is not private, and not mapped through a view (on or1k they stay as they are). Runs and waits
- * like kc_page_unmap. Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no RIGHT_WRITE, or a right
- * that a mapping was made without; -E_NOMEM: the host has no room for one more mapping. Of more
- * than PROTECT_STEP pages some may have changed if another thread changes them meanwhile, or if a
- * host has no room.
+ * it from then on; with 0 no thread can reach them, and they keep what they have (a call of the
+ * kernel's may read there). Private pages are written to as before. A large page of which a part is
+ * meant becomes small ones; with PAGE_LARGE in prot small pages in place of which a large one can
+ * be become one, if all of them are meant: with one block of memory behind them, all in one area
+ * that is not private, and not mapped through a view (on or1k they stay as they are). Runs and
+ * waits like kc_page_unmap. Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no RIGHT_WRITE, or a
+ * right that a mapping was made without; -E_NOMEM: the host has no room for one more mapping. Of
+ * more than PROTECT_STEP pages some may have changed if another thread changes them meanwhile, or
+ * if a host has no room.
  */
 long
 kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, int prot)

@@ -57,7 +57,9 @@ run_copied(const struct frames *f, struct copied *m, uint32_t prot)
 	rights = (uint32_t)m->now & PROT_BITS;
 	if (pages > 0)
 		m->end = m->start + pages * HAL_PAGE_BYTES;
-	m->prot = (prot | rights) != 0 ? prot | rights | PAGE_PRIVATE : 0;
+	m->prot = prot | rights;
+	if (pages > 0 || m->prot != 0)
+		m->prot |= PAGE_PRIVATE;
 	if (m->from->events == NULL)
 		return;
 	counted = frame_paddr(f, m->from->events_frame);

@@ -228,6 +228,11 @@ protection_stays_below_the_maximum(struct testbed *bed)
 	expect(bed, hal_protect(s, t.at, 2, PAGE_READ) == 0);
 	expect(bed, shows(s, t.at, t.page[0], PAGE_READ));
 	expect(bed, hal_protect(s, t.at, 1, PAGE_READ | PAGE_EXEC) == -E_ACCES);
+	expect(bed, hal_protect(s, t.at, 2, 0) == 0);
+	expect(bed, shows(s, t.at, t.page[0], 0) && shows(s, second, t.page[1], 0));
+	expect(bed, hal_protect(s, second, 1, PROT_RW) == -E_ACCES);
+	expect(bed, hal_protect(s, second, 1, PAGE_READ) == 0);
+	expect(bed, shows(s, second, t.page[1], PAGE_READ));
 	expect(bed, hal_protect(s, t.at, 1, PROT_RW) == 0);
 	expect(bed, shows(s, t.at, t.page[0], PROT_RW));
 	expect(bed, shows(s, second + HAL_PAGE_BYTES, t.page[2], PAGE_READ));

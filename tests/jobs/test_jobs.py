@@ -45,6 +45,7 @@ AS_ON_LINUX = [
     ("fork", "fork"), ("paths_from_open_directories", "at"),
     ("standard_streams_can_be_closed", "closed"), ("wrong_arguments", "errnos"),
     ("queued_signals", "queued"), ("mappings_in_the_place_of_others", "replaced"),
+    ("memory_without_rights", "protected"),
     ("kinds_of_waits", "childwaits"), ("waiting_for_children", "sigchld"),
     ("pieces_in_pipes", "pieces"), ("shared_memory", "shared"), ("semaphores", "semaphores"),
     ("sockets", "sockets"), ("message_queues", "queues"), ("process_groups", "pgroups"),
@@ -151,6 +152,9 @@ def far_memory(port):
     for ranks, what in ((1, "use"), (4, "use"), (4, "shared"), (1, "wrong"), (1, "killed")):
         yield f"memory_of_other_clusters_{what}_{ranks}", \
             lambda n=ranks, w=what: ranks_say_ok(run(port, n, "farmem", w, options=rmem), n)
+    for ranks in (1, 4):
+        yield f"a_machine_without_far_memory_says_so_{ranks}", \
+            lambda n=ranks: ranks_say_ok(run(port, n, "farmem", "none", options=("--map", "scatter")), n)
     if port == "riscv64":
         yield "what_clients_had_of_a_cluster_comes_back", \
             lambda: ranks_say_ok(run(port, 1, "farmem", "back", options=rmem), 1)

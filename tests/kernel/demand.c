@@ -360,8 +360,8 @@ TEST(what_cannot_be_is_refused)
 	uint64_t at, plain, before = kt_stats(STATS_FRAMES_FREE);
 	long memory = kmemory_create(3);
 
-	expect_eq(kmem_alloc(SELF, PAGE, PAGE_LAZY, &at), -E_INVAL);
 	expect_eq(kmem_alloc(SELF, PAGE, PAGE_LAZY | PAGE_WRITE, &at), -E_INVAL);
+	expect_eq(kmem_alloc(SELF, PAGE, PAGE_LAZY | PAGE_EXEC, &at), -E_INVAL);
 	expect_eq(kmem_alloc(SELF, PAGE, LAZY | PAGE_LARGE, &at), -E_INVAL);
 	expect_eq(kmem_alloc(SELF, 0, LAZY, &at), -E_INVAL);
 	expect_eq(kmem_alloc(12345, PAGE, LAZY, &at), -E_BADF);

@@ -233,7 +233,7 @@ TEST(bad_mappings_are_refused)
 	expect_eq(kpage_map(SELF, at, (int)memory, INT32_MAX, INT32_MAX, RW), -E_INVAL);
 	expect_eq(kpage_map(SELF, at, (int)memory, 0, 0, RW), -E_INVAL);
 	expect_eq(kpage_map(SELF, at, (int)memory, 0, -1, RW), -E_INVAL);
-	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, 0), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, PAGE_WRITE), -E_INVAL);
 	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, 64 | RW), -E_INVAL);
 	expect_eq(kpage_map(SELF, ~0ul << 12, (int)memory, 0, 1, RW), -E_INVAL);
 	expect_eq(kpage_map(SELF, 0, (int)memory, 0, 1, RW), -E_INVAL);

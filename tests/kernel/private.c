@@ -20,7 +20,8 @@
 #define POOR_BYTES (200 * 1024 + 30 * kt_page_bytes())
 
 /* what a child does; its exit status is the role if all was well */
-enum role { NONE, READS_AND_WRITES, COPIES_ON, SEES_NO_CHANGE, FILLS, CHURNS, IS_A_PARENT };
+enum role { NONE, READS_AND_WRITES, COPIES_ON, SEES_NO_CHANGE, FILLS, CHURNS, IS_A_PARENT,
+	TOUCHES, TAKES_RIGHTS };
 
 static volatile uint32_t *
 word_at(uint64_t at, unsigned page)
@@ -212,6 +213,17 @@ is_a_parent(void)
 	return well;
 }
 
+/* Two pages that nobody may touch are its own when it has given itself the rights. */
+static bool
+takes_rights(uint64_t at)
+{
+	bool well = kpage_protect(SELF, (unsigned long)at, 2, RW) == 0 && *word_at(at, 0) == 7 &&
+		*word_at(at, 1) == 8;
+
+	*word_at(at, 0) = *word_at(at, 1) = 99;
+	return well && *word_at(at, 1) == 99;
+}
+
 static bool
 be_child(enum role role, uint64_t at)
 {
@@ -228,6 +240,10 @@ be_child(enum role role, uint64_t at)
 		return true;
 	case IS_A_PARENT:
 		return is_a_parent();
+	case TOUCHES:
+		return *word_at(at, 1) == 0;
+	case TAKES_RIGHTS:
+		return takes_rights(at);
 	default:
 		churn();
 		return false;
@@ -514,6 +530,50 @@ TEST(what_cannot_be_copied_is_refused)
 	khandle_close((int)proc);
 }
 
+TEST(who_touches_what_has_no_rights_faults)
+{
+	uint64_t at[2] = {reserve(2), lazy(2)};
+	long memory = kmemory_create(2);
+	uint32_t cause;
+
+	expect_eq(kpage_map(SELF, (unsigned long)at[0], (int)memory, 0, 2, RW), 0);
+	khandle_close((int)memory);
+	for (int i = 0; i < 2; i++) {
+		*word_at(at[i], 0) = 7;
+		*word_at(at[i], 1) = 8;
+		expect_eq(kpage_protect(SELF, (unsigned long)at[i], 2, 0), 0);
+		expect_eq(info_of(at[i], 1).prot & RW, 0);
+		for (enum role role = TOUCHES; role <= TAKES_RIGHTS; role++) {
+			long proc = kproc_create();
+			uint64_t to = copy_to(proc, at[i], 2);
+
+			expect_eq(kt_spawn_in(proc, role, (unsigned long)to, ANY_CORE), proc);
+			cause = CRASH_NONE;
+			expect_eq(kt_wait(proc, &cause) == (int)role, role == TAKES_RIGHTS);
+			expect_eq(cause, role == TOUCHES ? CRASH_ACCESS : CRASH_NONE);
+		}
+		expect_eq(kpage_protect(SELF, (unsigned long)at[i], 2, RW), 0);
+		expect_eq(*word_at(at[i], 0), 7);
+		expect_eq(*word_at(at[i], 1), 8);
+		expect_eq(kpage_unmap(SELF, (unsigned long)at[i], 2), 0);
+	}
+	/* what begins so */
+	expect_eq(kmem_alloc(SELF, 2 * PAGE, PAGE_LAZY, &at[0]), 0);
+	expect_eq(kpage_populate((unsigned long)at[0], 2, PAGE_READ), -E_FAULT);
+	expect_eq(kpage_protect(SELF, (unsigned long)at[0], 1, RW), 0);
+	*word_at(at[0], 0) = 3;
+	expect_eq(kpage_populate((unsigned long)at[0] + PAGE, 1, PAGE_READ), -E_FAULT);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at[0], 2), 0);
+	at[0] = reserve(1);
+	memory = kmemory_create(1);
+	expect_eq(kpage_map(SELF, (unsigned long)at[0], (int)memory, 0, 1, PAGE_PRIVATE), 0);
+	expect_eq(kpage_populate((unsigned long)at[0], 1, PAGE_READ), -E_FAULT);
+	expect_eq(kpage_protect(SELF, (unsigned long)at[0], 1, RW), 0);
+	*word_at(at[0], 0) = 4;
+	expect_eq(kpage_unmap(SELF, (unsigned long)at[0], 1), 0);
+	khandle_close((int)memory);
+}
+
 /* test: proc_quota */
 TEST(where_no_memory_is_left_a_write_is_a_fault)
 {
@@ -574,6 +634,7 @@ server_main(int argc, char **argv)
 	RUN(copies_are_copied);
 	RUN(threads_write_while_their_memory_is_copied);
 	RUN(what_cannot_be_copied_is_refused);
+	RUN(who_touches_what_has_no_rights_faults);
 	RUN(where_no_memory_is_left_a_write_is_a_fault);
 	RUN(who_is_killed_at_a_copy_leaves_nothing);
 	kt_end();

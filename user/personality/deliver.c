@@ -15,7 +15,8 @@
 #define SA_NODEFER 0x40000000u
 #define SA_RESETHAND 0x80000000u
 #define ECALL_BYTES 4
-#define SEGV_MAPERR 1
+#define SEGV_MAPERR 1		/* nothing is there; or it has not that right */
+#define SEGV_ACCERR 2
 #define FAULT_ADDRESS 4		/* word of siginfo_t */
 
 /* On the program's stack while a handler runs: siginfo_t, then ucontext_t. */
@@ -212,8 +213,9 @@ signal_of_cause(uint32_t cause)
 long
 signal_fault(const struct handler_event *c)
 {
-	const struct signal_note note = {.code = SEGV_MAPERR};
 	struct going g = {.c = c, .r = thread_record(c), .fault = signal_of_cause(c->cause)};
+	const struct signal_note note = {.code = g.fault == SIGSEGV &&
+		memory_area(c->addr).end != 0 ? SEGV_ACCERR : SEGV_MAPERR};
 	uint64_t handler = kept.action[g.fault - 1].handler;
 
 	if (handler == SIG_DFL || handler == SIG_IGN || (g.r->mask & SIGNAL_OF(g.fault)) != 0) {

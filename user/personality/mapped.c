@@ -145,8 +145,6 @@ mapped_mmap(const struct handler_event *c)
 		return result;
 	if (!memory_is_allowed(c, arg(c, 1)))
 		return -E_NOMEM;
-	if (m.prot == 0)
-		m.prot = PAGE_READ;
 	m.may_write = (o->flags & OPENED_WRITE) != 0;
 	result = (arg(c, 3) & MAP_SHARED) != 0 ? map_shared(c, o, &m) : map_copy(c, o, &m);
 	return result < 0 ? result : (long)m.addr;

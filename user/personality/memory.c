@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory, and what of it a child of fork gets. mmap without access only reserves
- * addresses; mprotect puts memory behind reserved pages. Taking all access away from pages that
- * have memory leaves them readable: the kernel knows no mapping without access.
+ * addresses; mprotect puts memory behind reserved pages. Pages that have memory keep it without
+ * access, too. In the place of others, what has no access is one page of zeros many times, private:
+ * who gets the right to write there, and writes, has a page of his own then.
  */
 #include <abi/layout.h>
 #include <abi/startup.h>
@@ -120,15 +121,21 @@ memory_go_on(void)
 	lock_give(&lock);
 }
 
+struct space_area
+memory_area(unsigned long addr)
+{
+	struct space_area a;
+
+	lock_take(&lock);
+	a = space_find(&kept.space, area_of(addr, 1).first);
+	lock_give(&lock);
+	return a;
+}
+
 unsigned long
 memory_futex(unsigned long addr)
 {
-	bool is_shared;
-
-	lock_take(&lock);
-	is_shared = space_is_shared(&kept.space, area_of(addr, 1).first);
-	lock_give(&lock);
-	return is_shared ? addr | FUTEX_SHARED : addr;
+	return memory_area(addr).is_shared ? addr | FUTEX_SHARED : addr;
 }
 
 /* With the lock. */
@@ -175,6 +182,19 @@ map_there(unsigned long addr, unsigned long left, int prot)
 		addr += take * personality_info.page_bytes;
 		left -= take;
 	}
+	return result;
+}
+
+/* Pages of zeros without access, at free addresses. */
+static long
+map_nothing(unsigned long addr, unsigned long pages)
+{
+	long memory = kmemory_create(1), result = memory;
+
+	for (; pages > 0 && result >= 0; pages--, addr += personality_info.page_bytes)
+		result = kpage_map(SELF, addr, (int)memory, 0, 1, PAGE_PRIVATE);
+	if (memory >= 0)
+		khandle_close((int)memory);
 	return result;
 }
 
@@ -225,12 +245,12 @@ memory_mmap(const struct handler_event *c)
 {
 	bool is_shared = (arg(c, 3) & MAP_SHARED) != 0,
 		is_fixed = (arg(c, 3) & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
-	int prot = memory_prot(arg(c, 2)) | (is_shared ? PAGE_READ : 0);
+	int asked = memory_prot(arg(c, 2)), prot = asked | (is_shared ? PAGE_READ : 0);
+	unsigned long pages = pages_of(arg(c, 1));
 	uint64_t addr;
 	long result;
 
-	/* what has no access is addresses of the kernel's choice */
-	if (!is_sane(0, arg(c, 1)) || (is_fixed && prot == 0))
+	if (!is_sane(0, arg(c, 1)))
 		return -E_INVAL;
 	lock_take(&lock);
 	if (!is_allowed(c, arg(c, 1))) {
@@ -238,6 +258,10 @@ memory_mmap(const struct handler_event *c)
 		return -E_NOMEM;
 	}
 	result = place_held(c, prot, &addr);
+	if (result >= 0 && is_fixed && prot == 0 && map_nothing(addr, pages) < 0)
+		result = -E_NOMEM;
+	if (result >= 0 && is_shared && asked == 0)
+		result = kpage_protect(SELF, addr, (int)pages, 0);
 	if (result >= 0)
 		note(addr, arg(c, 1), is_shared);
 	lock_give(&lock);
@@ -266,6 +290,8 @@ protect_page(unsigned long addr, int prot)
 
 	if (kpage_query(SELF, addr, &info) >= 0)
 		return kpage_protect(SELF, addr, 1, prot);
+	if (prot == 0)
+		return 0;
 	memory = kmemory_create(1);
 	if (memory < 0)
 		return memory;
@@ -279,25 +305,17 @@ memory_mprotect(const struct handler_event *c)
 {
 	unsigned long addr = arg(c, 0), pages = pages_of(arg(c, 1));
 	int prot = memory_prot(arg(c, 2));
-	struct page_info info;
+	long result = 0;
 
 	if (arg(c, 1) == 0 && addr % personality_info.page_bytes == 0)
 		return 0;
 	if (!is_sane(addr, arg(c, 1)))
 		return -E_INVAL;
-	if (prot != 0 && kpage_protect(SELF, addr, (int)pages, prot) >= 0)
+	if (kpage_protect(SELF, addr, (int)pages, prot) >= 0)
 		return 0;
-	for (unsigned long i = 0; i < pages; i++, addr += personality_info.page_bytes) {
-		long result = 0;
-
-		if (prot != 0)
-			result = protect_page(addr, prot);
-		else if (kpage_query(SELF, addr, &info) >= 0)
-			result = kpage_protect(SELF, addr, 1, PAGE_READ);
-		if (result < 0)
-			return result;
-	}
-	return 0;
+	for (; pages > 0 && result >= 0; pages--, addr += personality_info.page_bytes)
+		result = protect_page(addr, prot);
+	return result < 0 ? result : 0;
 }
 
 /* Advice is heard and has no effect: of Linux's kinds the first five, and those from 8 on. */
@@ -336,7 +354,7 @@ resize(unsigned long old, unsigned long bytes, unsigned long wanted, bool may_mo
 		return -E_FAULT;
 	if (wanted <= bytes)
 		return (long)old;
-	if (!may_move || space_is_shared(&kept.space, area_of(old, 1).first) ||
+	if (!may_move || space_find(&kept.space, area_of(old, 1).first).is_shared ||
 		kmem_alloc(SELF, wanted, PAGE_READ | PAGE_WRITE, &addr) < 0)
 		return -E_NOMEM;
 	note(addr, wanted, false);

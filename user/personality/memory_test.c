@@ -3,7 +3,7 @@
  * The personality's memory calls against a small address space of its own.
  *
  * cpu: riscv64
- * needs: user/personality/memory.c user/personality/space.c
+ * needs: user/personality/lock.c user/personality/memory.c user/personality/space.c
  */
 #include <abi/layout.h>
 #include <base/test.h>
@@ -131,7 +131,7 @@ long
 kpage_protect(int proc, unsigned long addr, int count, int p)
 {
 	expect_eq(proc, SELF);
-	if ((p & PAGE_READ) == 0 || !is_all(page_of(addr), count, MAPPED))
+	if ((p != 0 && (p & PAGE_READ) == 0) || !is_all(page_of(addr), count, MAPPED))
 		return -E_INVAL;
 	for (int i = 0; i < count; i++)
 		prot[page_of(addr) + (unsigned)i] = p;
@@ -157,10 +157,10 @@ long
 kpage_map(int proc, unsigned long addr, int memory, int first, int count, int p)
 {
 	expect(proc == SELF && memory == 7 && first == 0 && count == 1);
-	expect_eq(state[page_of(addr)], RESERVED);
+	expect(state[page_of(addr)] != MAPPED);
 	state[page_of(addr)] = MAPPED;
 	prot[page_of(addr)] = p;
-	frames_free--;
+	frames_free -= (p & PAGE_PRIVATE) == 0;
 	return 0;
 }
 
@@ -225,6 +225,30 @@ TEST(a_reservation_costs_no_memory_until_it_is_opened)
 	expect_eq(memory_mprotect(&c), 0);
 	expect_eq(frames_free, FRAMES - 13);
 	expect_eq(state[page_of(p)], RESERVED);
+	for (unsigned i = 1; i < 14; i++)
+		expect(state[page_of(p) + i] == MAPPED && prot[page_of(p) + i] == 0);
+}
+
+TEST(memory_without_access_keeps_what_it_has)
+{
+	unsigned char *p;
+	struct handler_event c;
+
+	reset();
+	p = (unsigned char *)map(4 * PAGE, 3);
+	memset(p, 0x5a, 4 * PAGE);
+	c = call((unsigned long)p + PAGE, 2 * PAGE, 0, 0);
+	expect_eq(memory_mprotect(&c), 0);
+	expect(prot[page_of((unsigned long)p)] == 3 && prot[page_of((unsigned long)p) + 1] == 0);
+	c = call((unsigned long)p, 4 * PAGE, 3, 0);
+	expect_eq(memory_mprotect(&c), 0);
+	expect(prot[page_of((unsigned long)p) + 1] == 3 && p[PAGE] == 0x5a);
+	/* in the place of it: no memory of its own */
+	c = call((unsigned long)p, 3 * PAGE, 0, 0x32);
+	expect_eq(memory_mmap(&c), (long)p);
+	expect_eq(frames_free, FRAMES - 1);
+	expect_eq(prot[page_of((unsigned long)p) + 2], PAGE_PRIVATE);
+	expect_eq(prot[page_of((unsigned long)p) + 3], 3);
 }
 
 TEST(what_cannot_be_mapped_is_refused)
@@ -268,6 +292,7 @@ main(void)
 {
 	RUN(mapped_memory_is_zero_and_goes_away_with_munmap);
 	RUN(a_reservation_costs_no_memory_until_it_is_opened);
+	RUN(memory_without_access_keeps_what_it_has);
 	RUN(what_cannot_be_mapped_is_refused);
 	RUN(remapping_keeps_the_contents);
 	return TEST_FAILED;

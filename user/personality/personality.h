@@ -266,6 +266,9 @@ void memory_note(unsigned long addr, unsigned long bytes, bool is_shared);
 int memory_hold(void);
 void memory_go_on(void);
 
+/* What is known to be there; without pages: nothing. */
+struct space_area memory_area(unsigned long addr);
+
 /* The address of a futex as the kernel takes it: it may be other processes', too. */
 unsigned long memory_futex(unsigned long addr);
 long thread_clone(const struct handler_event *c);

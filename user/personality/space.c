@@ -57,11 +57,11 @@ space_remove(struct space *s, uint32_t first, uint32_t end)
 	}
 }
 
-bool
-space_is_shared(const struct space *s, uint32_t page)
+struct space_area
+space_find(const struct space *s, uint32_t page)
 {
 	for (uint32_t i = 0; i < s->count; i++)
 		if (s->area[i].first <= page && page < s->area[i].end)
-			return s->area[i].is_shared;
-	return false;
+			return s->area[i];
+	return (struct space_area){0};
 }

@@ -31,6 +31,7 @@ void space_add(struct space *s, struct space_area a);
 /* They are gone, if they were there. */
 void space_remove(struct space *s, uint32_t first, uint32_t end);
 
-bool space_is_shared(const struct space *s, uint32_t page);
+/* The area in which a page lies; one without pages: in none. */
+struct space_area space_find(const struct space *s, uint32_t page);
 
 #endif

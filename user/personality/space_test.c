@@ -34,8 +34,8 @@ TEST(areas_that_touch_each_other_are_one)
 	expect_eq(space.area[0].end, 40);
 	add(40, 41, true);
 	expect_eq(space.count, 2);
-	expect(space_is_shared(&space, 40) && !space_is_shared(&space, 39) &&
-		!space_is_shared(&space, 41));
+	expect(space_find(&space, 40).is_shared && !space_find(&space, 39).is_shared &&
+		!space_find(&space, 41).is_shared);
 }
 
 TEST(what_is_removed_leaves_the_rest)
@@ -47,8 +47,8 @@ TEST(what_is_removed_leaves_the_rest)
 	expect_eq(space.count, 1);
 	space_remove(&space, 12, 14);
 	expect_eq(space.count, 2);
-	expect(space_is_shared(&space, 11) && !space_is_shared(&space, 13) &&
-		space_is_shared(&space, 14));
+	expect(space_find(&space, 11).is_shared && !space_find(&space, 13).is_shared &&
+		space_find(&space, 14).is_shared);
 	space_remove(&space, 0, 100);
 	expect_eq(space.count, 0);
 }
@@ -103,7 +103,7 @@ TEST(a_list_says_what_a_table_says)
 
 		change();
 		for (uint32_t i = 0; i < PAGES; i++) {
-			expect_eq(space_is_shared(&space, i), is[i] == SHARED);
+			expect_eq(space_find(&space, i).is_shared, is[i] == SHARED);
 			borders += is[i] != NOTHING && (i == 0 || is[i - 1] != is[i]);
 			pages += is[i] != NOTHING;
 		}

@@ -213,7 +213,7 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	int level = leaf_level(prot), error;
 	bool blocked;
 
-	if (!range_ok(s, addr, count, page) || paddr % page != 0 || !(prot & RIGHTS))
+	if (!range_ok(s, addr, count, page) || paddr % page != 0)
 		return -E_INVAL;
 	error = make_room(s, addr, count, level);
 	if (error != 0)
@@ -270,7 +270,7 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 	int level;
 
 	prot &= RIGHTS;
-	if (prot == 0 || !all_mapped(s, addr, count))
+	if (!all_mapped(s, addr, count))
 		return -E_INVAL;
 	for (uintptr_t a = addr; a < end; a += level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES)
 		if (HAL_MAY(prot) & ~*find_leaf(s, a, &level))

@@ -141,9 +141,10 @@ hal_space_reach(const struct hal_space *s, uintptr_t addr, bool write, size_t *l
 static uint32_t
 prot_flags(int prot)
 {
-	/* every mapped page can be read: no other kind of store exists */
-	uint32_t flags = PTE_VALID | PTE_READ;
+	uint32_t flags = PTE_VALID;
 
+	if (prot & PAGE_READ)
+		flags |= PTE_READ;
 	if (prot & PAGE_WRITE)
 		flags |= PTE_WRITE;
 	if (prot & PAGE_EXEC)
@@ -420,7 +421,8 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if (entry == NULL)
 		return -E_INVAL;
 	*paddr = *entry & ADDRESS;
-	*prot = PAGE_READ | ((*entry & PTE_WRITE) != 0 ? PAGE_WRITE : 0) |
+	*prot = ((*entry & PTE_READ) != 0 ? PAGE_READ : 0) |
+		((*entry & PTE_WRITE) != 0 ? PAGE_WRITE : 0) |
 		((*entry & PTE_EXEC) != 0 ? PAGE_EXEC : 0);
 	*prot |= HAL_MAY(PAGE_READ) | ((*entry & PTE_MAY_WRITE) != 0 ? HAL_MAY(PAGE_WRITE) : 0) |
 		((*entry & PTE_MAY_EXEC) != 0 ? HAL_MAY(PAGE_EXEC) : 0);

@@ -219,29 +219,23 @@ space_entry(struct hal_space *s, uintptr_t addr, unsigned level, uint64_t **spar
 	return &table[pte_index(addr, level)];
 }
 
+#define CHANGES (PAGE_WRITE | PAGE_EXEC)
+
+_Static_assert(PTE_W == PAGE_WRITE << 1 && PTE_X == PAGE_EXEC << 1 && PTE_U == PAGE_READ << 4 &&
+	PTE_MAY_WRITE == PAGE_WRITE << 7 && PTE_MAY_EXEC == PAGE_EXEC << 7 && HAL_MAY(1) == 1 << 5,
+	"rights are bits in the same order everywhere");
+
+/* A page of a user can be read: no other kind exists. Without that right it is the kernel's. */
 static uint64_t
 prot_flags(int prot)
 {
-	/* every mapped page can be read: no other kind of store exists */
-	uint64_t flags = PTE_U | PTE_AD | PTE_R;
-
-	if (prot & PAGE_WRITE)
-		flags |= PTE_W;
-	if (prot & PAGE_EXEC)
-		flags |= PTE_X;
-	return flags;
+	return PTE_AD | PTE_R | (uint64_t)((prot & PAGE_READ) << 4 | (prot & CHANGES) << 1);
 }
 
 static uint64_t
 most_flags(int prot)
 {
-	uint64_t flags = 0;
-
-	if (prot & (PAGE_WRITE | HAL_MAY(PAGE_WRITE)))
-		flags |= PTE_MAY_WRITE;
-	if (prot & (PAGE_EXEC | HAL_MAY(PAGE_EXEC)))
-		flags |= PTE_MAY_EXEC;
-	return flags;
+	return (uint64_t)(((prot | prot >> 5) & CHANGES) << 7);
 }
 
 /*
@@ -574,10 +568,9 @@ hal_join(struct hal_space *s, uintptr_t addr)
 static int
 entry_prot(uint64_t entry)
 {
-	return PAGE_READ | ((entry & PTE_W) != 0 ? PAGE_WRITE : 0) |
-		((entry & PTE_X) != 0 ? PAGE_EXEC : 0) | HAL_MAY(PAGE_READ) |
-		((entry & PTE_MAY_WRITE) != 0 ? HAL_MAY(PAGE_WRITE) : 0) |
-		((entry & PTE_MAY_EXEC) != 0 ? HAL_MAY(PAGE_EXEC) : 0);
+	int e = (int)entry;
+
+	return (e >> 4 & PAGE_READ) | (e >> 1 & CHANGES) | HAL_MAY(PAGE_READ | (e >> 7 & CHANGES));
 }
 
 int
@@ -597,7 +590,7 @@ size_t
 hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint64_t *paddr,
 	int *prot)
 {
-	uint64_t differs = (prot_flags(alike) & (PTE_W | PTE_X)) | PTE_V, seen = 0, first;
+	uint64_t differs = (prot_flags(alike) & (PTE_W | PTE_X)) | PTE_V | PTE_U, seen = 0, first;
 	size_t in_table = PTE_ENTRIES - pte_index(addr, 0), n;
 	unsigned level;
 	const uint64_t *entry = space_find(s, addr, &level);

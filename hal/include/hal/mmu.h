@@ -54,9 +54,9 @@ bool hal_space_destroy(struct hal_space *s);
 /*
  * Map `count` pages (large: of the large size) of physical memory at `addr` with
  * PAGE_READ|WRITE|EXEC of abi/limits.abi.h; these rights and those in HAL_MAY stay the mapping's
- * maximum. The range must be unmapped (-E_EXIST), aligned and inside the user range (-E_INVAL).
- * Maps all or nothing (-E_NOMEM): no core has seen a table or a page of a mapping that failed.
- * Gives no table back.
+ * maximum; with none no thread can reach them. The range must be unmapped (-E_EXIST), aligned and
+ * inside the user range (-E_INVAL). Maps all or nothing (-E_NOMEM): no core has seen a table or a
+ * page of a mapping that failed. Gives no table back.
  */
 int hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int prot);
 
