@@ -92,20 +92,20 @@ spread_serve(struct kcall_args *args)
 			continue;
 		thread_send(t, to->id);
 		t->core->spread++;
-		break;
+		return 1;
 	}
 	return 0;
 }
 
-void
+bool
 thread_spreads(struct core *core)
 {
 	struct kcall_args *args = kcall_args(core);
 
 	if (hal_peek32(&core->current->is_pinned) != 0)
-		return;
+		return false;
 	args->caller = core->current;
-	am_call_kernel(core, spread_serve, args, offsetof(struct kcall_args, a));
+	return am_call_kernel(core, spread_serve, args, offsetof(struct kcall_args, a)) != 0;
 }
 
 void

@@ -39,9 +39,9 @@ struct core *core_elsewhere(const struct thread *t);
 void thread_moves(struct core *core);
 
 /*
- * The running thread has used its quantum while others waited: it goes to a core that has none,
- * soon, if there is one for it.
+ * The running thread has used its quantum while others waited: if there is a core for it that has
+ * none, it has UPCALL_MOVE now.
  */
-void thread_spreads(struct core *core);
+bool thread_spreads(struct core *core);
 
 #endif

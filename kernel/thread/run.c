@@ -639,16 +639,18 @@ core_yield(struct core *core)
 void
 core_interrupted(struct core *core, bool tick)
 {
+	bool goes = false;
+
 	if (tick) {
 		core_counts(core, CORE_TICKS);
 		core->tick = HAL_FOREVER;
-		if (core->run_queue.levels != 0)
-			thread_spreads(core);
+		goes = core->run_queue.levels != 0 && thread_spreads(core);
 	}
 	look_around(core);
 	if (!core_is_shared(core) || core->doomed != NULL)
 		return;
-	if (give_way(core)) {
+	/* who goes, goes now: the next one would be sent to the same empty core */
+	if (!goes && give_way(core)) {
 		counts_look(core->current);
 		core_publish(core->current);
 		core_go_on(core);

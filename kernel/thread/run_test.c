@@ -169,10 +169,11 @@ roles_poll(struct cluster *who)
 	return false;
 }
 
-void
+bool
 thread_spreads(struct core *who)
 {
 	(void)who;
+	return false;
 }
 
 bool

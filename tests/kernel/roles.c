@@ -331,15 +331,34 @@ TEST(a_core_that_is_not_shared_any_more_has_no_tick)
 
 #define CROWD 12
 
-/* What the kernel has decided by itself. */
+/* What the kernel has decided by itself: of threads that it has sent to an empty core; of all. */
 static uint32_t
-decisions(void)
+threads_sent(void)
 {
 	uint32_t n = 0;
 
 	for (int i = 0; i < cores; i++)
-		n += info_of(i).spread + info_of(i).crowded;
+		n += info_of(i).spread;
 	return n;
+}
+
+static uint32_t
+decisions(void)
+{
+	uint32_t n = threads_sent();
+
+	for (int i = 0; i < cores; i++)
+		n += info_of(i).crowded;
+	return n;
+}
+
+static void
+end_of(long proc)
+{
+	uint32_t cause;
+
+	expect_eq(kproc_kill((int)proc, 9), 0);
+	expect_eq(kt_wait(proc, &cause), 9);
 }
 
 /* More processes than cores compute for ever: whoever comes gets on, and they spread. */
@@ -360,10 +379,8 @@ TEST(processes_that_compute_keep_nobody_from_a_core)
 	}
 	for (int i = 0; i < cores; i++)
 		expect_eq(info_of(i).role, role_at_first[i]);
-	for (int i = cores - 1; i < CROWD; i++) {
-		expect_eq(kproc_kill((int)proc[i], 9), 0);
-		expect_eq(kt_wait(proc[i], &cause), 9);
-	}
+	for (int i = cores - 1; i < CROWD; i++)
+		end_of(proc[i]);
 	/* each has a core of its own soon, where there is one for it */
 	do {
 		kthread_sleep(WAKE_ANY, now() + MS);
@@ -372,13 +389,49 @@ TEST(processes_that_compute_keep_nobody_from_a_core)
 			alone += info_of(i).threads == 1 + (i == kt_own_core());
 	} while (alone < cores - 1);
 	expect(cores < 4 || decisions() != decided);
-	for (int i = 0; i < cores - 1; i++) {
-		expect_eq(kproc_kill((int)proc[i], 9), 0);
-		expect_eq(kt_wait(proc[i], &cause), 9);
-	}
+	for (int i = 0; i < cores - 1; i++)
+		end_of(proc[i]);
 	/* a core that becomes empty later is what it was */
 	for (int i = 1; i < cores; i++)
 		while (i != kt_own_core() && info_of(i).acts != info_of(i).role) {
+			kthread_sleep(WAKE_ANY, now() + 20 * MS);
+			kt_wait(kt_spawn(ENDS, 0, ANY_CORE), &cause);
+		}
+}
+
+/* Two compute on one core when another becomes empty: one goes there, and the other one stays. */
+TEST(only_one_goes_to_an_empty_core)
+{
+	int own = kt_own_core(), from = own == 2 ? 1 : 2, others = 0;
+	uint32_t cause, sent;
+	long proc[2], keeps[CORES];
+
+	if (cores < 4)
+		return;
+	for (int i = 1; i < cores; i++)
+		if (i != own && i != from)
+			keeps[others++] = kt_spawn(SPINS, 0, i);
+	for (unsigned long i = 0; i < 2; i++) {
+		proc[i] = kt_spawn(SPINS, i, ANY_CORE);
+		expect_eq(kproc_cores((int)proc[i], from, 1), 0);
+	}
+	while (info_of(from).threads != 2)
+		kthread_sleep(WAKE_ANY, now() + MS);
+	for (int i = 0; i < 2; i++)
+		expect_eq(kproc_cores((int)proc[i], 0, cores), 0);
+	sent = threads_sent();
+	end_of(keeps[--others]);
+	while (threads_sent() == sent)
+		kthread_sleep(WAKE_ANY, now() + MS);
+	kthread_sleep(WAKE_ANY, now() + 50 * MS);
+	expect_eq(threads_sent() - sent, 1);
+	expect_eq(info_of(from).threads, 1);
+	while (others > 0)
+		end_of(keeps[--others]);
+	for (int i = 0; i < 2; i++)
+		end_of(proc[i]);
+	for (int i = 1; i < cores; i++)
+		while (i != own && info_of(i).acts != info_of(i).role) {
 			kthread_sleep(WAKE_ANY, now() + 20 * MS);
 			kt_wait(kt_spawn(ENDS, 0, ANY_CORE), &cause);
 		}
@@ -496,6 +549,7 @@ server_main(int argc, char **argv)
 	RUN(a_core_that_is_shared_now_runs_what_waits);
 	RUN(a_core_that_is_not_shared_any_more_has_no_tick);
 	RUN(processes_that_compute_keep_nobody_from_a_core);
+	RUN(only_one_goes_to_an_empty_core);
 	RUN(roles_change_while_threads_compute_and_wait);
 	RUN(nothing_is_lost_when_processes_end_meanwhile);
 	kt_end();

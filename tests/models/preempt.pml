@@ -18,7 +18,7 @@
  * proves: kernel/thread/run.c quantum_begin 0322bf243036
  * proves: kernel/thread/run.c cut_short 8377818a3eed
  * proves: kernel/thread/run.c give_way da69380a8476
- * proves: kernel/thread/run.c core_interrupted f941afada364
+ * proves: kernel/thread/run.c core_interrupted 34f0742c766b
  * proves: kernel/thread/run.c core_drop_current 225ca4cafea0
  * proves: kernel/thread/run.c core_evict 26bd5b684750
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
