@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Plugins for QEMU: the instruction counter and the tracer. They are the host's, and need nothing but
-# a C compiler.
+# Plugins for QEMU: the instruction counter, the tracer and the model of memory domains. They are the
+# host's, and need nothing but a C compiler.
 
-PLUGIN := $(BUILD)/plugin/libcount.so $(BUILD)/plugin/libtrace.so
+PLUGIN := $(patsubst %,$(BUILD)/plugin/lib%.so,count trace domains)
 PLUGIN_CC := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 
 .PHONY: plugin

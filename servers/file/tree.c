@@ -47,12 +47,14 @@ entry_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
 		return (int)dir;
 	if (len == 2 && name[0] == '.' && name[1] == '.')
 		return (int)node_of(t, dir)->parent;
-	for (uint32_t i = 1; i < t->nodes; i++) {
-		const struct node *n = node_of(t, i);
+	for (uint32_t i = 0; i < t->nodes; i += TABLE_NODES) {
+		const struct node *first = node_of(t, i);
 
-		if (n->kind != FILE_KIND_NONE && !n->is_unlinked && n->parent == dir &&
-			is_name(n, name, len))
-			return (int)i;
+		/* the root, whose name is empty, is none */
+		for (const struct node *n = first; n < first + TABLE_NODES; n++)
+			if (n->parent == dir && n->kind != FILE_KIND_NONE && !n->is_unlinked &&
+				is_name(n, name, len))
+				return (int)(i + (uint32_t)(n - first));
 	}
 	return -E_NOENT;
 }

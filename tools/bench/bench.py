@@ -75,8 +75,8 @@ Runs the benchmarks of bench/ (all, or those named) and prints a table; --json w
 instructions on riscv64, --rtl cycles of the co-designed cluster (or1k). --quick measures fewer
 points, --once each of them once instead of taking a median. ./atoll bench mpi --peers
 compares our MPI with others on this machine, coll --table finds out which algorithms collectives
-should use here, --paper makes the experiments of seed 000, --roles those of seed 004 (--help tells
-more).
+should use here, --paper makes the experiments of seed 000, --roles those of seed 004, --build that of seed
+003 (--help tells more).
 """
 KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions",
         "args", "files", "options", "parameters", "quick", "probe",
@@ -379,6 +379,9 @@ def main(argv):
     if "--paper" in argv:
         import paper
         return paper.main(argv)
+    if "--build" in argv:
+        import buildbench
+        return buildbench.main(argv)
     if "--roles" in argv:
         import rolesbench
         return rolesbench.main(argv)

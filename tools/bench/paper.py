@@ -72,10 +72,14 @@ class Run:
             windows = [json.loads(line) for line in f.read().decode().splitlines()] if counted else []
         return {"rows": bench.parse_rows(p.stdout), "windows": [w for w in windows if "window" in w]}
 
+    def is_kept(self):
+        """Is there a result?"""
+        return os.path.exists(os.path.join(KEPT, self.key() + ".json"))
+
     def result(self):
         """The same, from what is kept if it is there."""
         path = os.path.join(KEPT, self.key() + ".json")
-        if not os.path.exists(path):
+        if not self.is_kept():
             found = self.make()
             with open(path + ".part", "w", encoding="utf-8") as f:
                 json.dump(found, f)

@@ -30,6 +30,7 @@ class Job:
         self.image = None		# the kernel or another image in its place
         self.plugins = ()		# QEMU plugins with their arguments
         self.trace = None		# riscv64: a path for what every core did (timeline.py)
+        self.domains = None		# riscv64: a path for modelled times of windows (domains.py)
         self.rtl, self.report, self.seed = False, None, 0	# or1k: simulated in RTL, its report, the replication
         self.reader = None		# cluster that gets our standard input; None: nobody
         self.devices = ()		# riscv64: console, random
@@ -139,6 +140,9 @@ def _qemu(job, layout, record_path, archive_path):
         argv += ["-icount", f"shift=3,sleep={'on' if job.shares else 'off'}"]
     for plugin in job.plugins:
         argv += ["-plugin", plugin]
+    if job.domains:
+        import domains
+        argv += domains.options(job.machine, layout, job.domains)
     return argv + devices(job.devices, job.shares)
 
 

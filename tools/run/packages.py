@@ -222,7 +222,8 @@ def _build_tcc(w):
         with open(path, "w", encoding="utf-8") as f:
             f.write(text.replace(old, new))
     w.write(os.path.join(w.source, "config.h"), '#define TCC_VERSION "0.9.27"\n')
-    w.call(w.compiler, "-Os", "-s", "-w", "tcc.c", "-o", "tcc", "-DTCC_TARGET_RISCV64", "-DONE_SOURCE=1",
+    # with -Os memcpy would be a loop over bytes
+    w.call(w.compiler, "-O2", "-s", "-w", "tcc.c", "-o", "tcc", "-DTCC_TARGET_RISCV64", "-DONE_SOURCE=1",
            "-DCONFIG_TCC_STATIC", *TCC_PATHS)
     w.keep("tcc", "bin/tcc")
     _build_sysroot(w)

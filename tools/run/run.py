@@ -51,6 +51,8 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
   --count FILE         with --icount: write the counted windows between markers to FILE
+  --domains FILE       with --icount, on a machine with memory domains: write what the time between two
+                       markers would be by a model of them (tools/plugin/domains.c)
   --span FROM:TO       with --count: also what lies between two kernel functions on two harts
                        (sender, handler), and back; TO `user`: until another hart is in user mode
   --stretches          with --count: also how long each kernel core served nobody else
@@ -77,7 +79,7 @@ VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--ma
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks",
           "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share",
-          "--trace": "trace"}
+          "--trace": "trace", "--domains": "domains"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory",
          "--stretches": "stretches", "--end-servers": "end_servers", "--rmem": "rmem",
          "--bare": "bare", "--debug": "debug", "-v": "verbose", "--verbose": "verbose"}
@@ -93,7 +95,7 @@ class Options:
         self.mpi_path, self.mpi_coll, self.mpi_counts, self.memory = "opt", None, False, False
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
-        self.trace = None
+        self.trace, self.domains = None, None
         self.limit, self.repeat, self.device, self.share, self.end_servers = {}, "1", [], [], False
         self.rmem = self.debug = False
 
@@ -175,8 +177,8 @@ def _check(o):
         raise Usage(f"--timeout needs seconds, not '{o.timeout}'") from None
     if not 0 <= o.timeout < 1e9 or (o.icount and o.port != "riscv64"):
         raise Usage("--icount is for --port riscv64" if o.icount else "--timeout needs a positive number")
-    if o.count and not o.icount:
-        raise Usage("--count needs --icount")
+    if (o.count or o.domains) and not o.icount:
+        raise Usage("--count and --domains need --icount")
     if (o.span or o.stretches) and not o.count:
         raise Usage("--span and --stretches need --count")
     if o.trace and (o.port != "riscv64" or o.bare or o.count):
@@ -362,6 +364,7 @@ def _options(o, job):
     job.rtl, job.report, job.seed, job.image = o.rtl, o.report and os.path.abspath(o.report), int(o.seed), o.kernel
     job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
     job.devices, job.shares, job.trace = o.device, o.share, o.trace and os.path.abspath(o.trace)
+    job.domains = o.domains and os.path.abspath(o.domains)
     if o.port in ("hosted", "riscv64") and not o.bare:
         job.reader = job.machine.places()[0][0]	# rank 0 is there, however ranks are placed
     if o.count:
@@ -383,9 +386,12 @@ def main(argv):
         import process
         return process.run(o)
     keep = prepared.keeper(["run", *argv], o)
-    launch.load_machine(o.machine, o.port)
+    machine = launch.load_machine(o.machine, o.port)
+    if o.domains:
+        import domains
+        domains.check(machine)
     check_there(o.program, o.port)
     builder.ensure_run(o.port, (o.program,) if is_ours(o.program) else ())
-    if o.count or o.trace:
+    if o.count or o.trace or o.domains:
         builder.make("hosted", ("plugin",), quiet=True)
     return launch.run(make_job(o), keep)

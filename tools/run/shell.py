@@ -34,11 +34,13 @@ pi, fn, gf and km.
   --env NAME=VALUE     an environment variable
   --debug              say by name which of Linux's calls programs miss, once in each process
   --trace FILE         what every core did, for ui.perfetto.dev (./atoll run --help)
+  --icount, --domains FILE  as ./atoll run --help says
   --timeout S          after S seconds print what every core does, stop, exit with 124
 """
 ALWAYS = ("dash", "toybox")
-FLAGS = ("--debug",)
-VALUED = ("--machine", "--file", "--program", "--env", "--timeout", "--trace", "--with", "--share")
+FLAGS = ("--debug", "--icount")
+VALUED = ("--machine", "--file", "--program", "--env", "--timeout", "--trace", "--domains", "--with",
+          "--share")
 # programs of ours that are there
 OURS = ("mpiexec", "hello", "ring", "pi", "fn", "gf", "km")
 
@@ -110,6 +112,22 @@ def parse(argv):
     return ["--machine", machine, *flags, *options], rest, files, programs, list(dict.fromkeys([*ALWAYS, *more]))
 
 
+def brought(names, ours, programs):
+    """{name there: path here} of packages, programs of ours, and others by their specs; of two of one name
+    the later one."""
+    found = {name: path for package in names for path, name in packages.files(package)}
+    found |= {f"bin/{name}": builder.program_path("riscv64", name) for name in ours}
+    return found | {f"bin/{name}": path for spec in programs for path, name in programs_of(spec)}
+
+
+def command(found, files, options, arguments):
+    """What ./atoll run is given for a shell with what is brought and other files."""
+    specs = [*files, *(f"{path}={name}" for name, path in found.items())]
+    given = [word for spec in specs for word in ("--file", spec)]
+    dash = os.path.join(packages.tree("dash"), "bin", "dash")
+    return ["--port", "riscv64", "-n", "1", "--env", "PATH=/bin", *given, *options, dash, *arguments]
+
+
 def main(argv):
     """Exit status: the shell's."""
     if argv and argv[0] in ("-h", "--help"):
@@ -117,11 +135,4 @@ def main(argv):
         return 0
     options, arguments, files, programs, names = parse(argv)
     packages.ensure(names, OURS)
-    # of two of one name the later one
-    brought = {name: path for package in names for path, name in packages.files(package)}
-    brought |= {f"bin/{name}": builder.program_path("riscv64", name) for name in OURS}
-    brought |= {f"bin/{name}": path for spec in programs for path, name in programs_of(spec)}
-    files += [f"{path}={name}" for name, path in brought.items()]
-    given = [word for spec in files for word in ("--file", spec)]
-    dash = os.path.join(packages.tree("dash"), "bin", "dash")
-    return run.main(["--port", "riscv64", "-n", "1", "--env", "PATH=/bin", *given, *options, dash, *arguments])
+    return run.main(command(brought(names, OURS, programs), files, options, arguments))
