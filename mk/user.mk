@@ -148,14 +148,15 @@ $(INC)/.stamp: $(PUBLIC_HDR) $(GEN_STAMP)
 # a copy is as new as this rule made it: what includes it is compiled again in the same run
 $(INC)/%.h: $(INC)/.stamp ;
 
-# servers: freestanding, start-up code from libatoll.a
+# servers: freestanding, start-up code from libatoll.a; each cluster has some, and the personality, in as few pages as possible
+U_IMAGE := $(if $(filter riscv64,$(PORT)),user/cpu/riscv64/image.ld)
 SERVERS := $(foreach s,$(notdir $(wildcard servers/*)),$(if $(filter-out %/client.c %/cache.c,$(call find_c,servers/$(s))),$(s)))
 SERVER_BINS := $(addprefix $(BIN)/,$(SERVERS))
 define server_rule
-$(BIN)/$(1): $(patsubst %,$(U)/%.o,$(filter-out %/client.c %/cache.c,$(call find_c,servers/$(1)))) $(FREE_OBJ) $(LIB)/libatoll.a
+$(BIN)/$(1): $(patsubst %,$(U)/%.o,$(filter-out %/client.c %/cache.c,$(call find_c,servers/$(1)))) $(FREE_OBJ) $(LIB)/libatoll.a $(U_IMAGE)
 	$$(call say,LINK,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(U_LD) -nostdlib -Wl,-e,_start -o $$@ $$(filter %.o,$$^) $(LIB)/libatoll.a $(U_LIBGCC)
+	$(Q)$(U_LD) -nostdlib $(U_IMAGE:%=-Wl$(comma)-T$(comma)%) -Wl,-e,_start -o $$@ $$(filter %.o,$$^) $(LIB)/libatoll.a $(U_LIBGCC)
 endef
 $(foreach s,$(SERVERS),$(eval $(call server_rule,$(s))))
 
@@ -171,10 +172,10 @@ $(BOOT_USERS): $(BIN)/boot-%: $(U)/tests/boot/user/%.c.o $(FREE_OBJ) $(LIB)/liba
 # the personality: an image of its own, mapped beside each program on ports whose traps are reflected
 PERS_SRC := $(call find_c,$(wildcard user/personality))
 PERS_BIN := $(if $(and $(PERS_SRC),$(filter riscv64,$(PORT))),$(BIN)/personality)
-$(BIN)/personality: $(patsubst %,$(U)/%.o,$(PERS_SRC)) $(FREE_OBJ) $(LIB)/libatoll.a
+$(BIN)/personality: $(patsubst %,$(U)/%.o,$(PERS_SRC)) $(FREE_OBJ) $(LIB)/libatoll.a $(U_IMAGE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(U_LD) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a $(U_LIBGCC)
+	$(Q)$(U_LD) -nostdlib $(U_IMAGE:%=-Wl$(comma)-T$(comma)%) -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a $(U_LIBGCC)
 
 # programs: every .c with a main; the other .c files of its folder are linked to all programs of the folder
 PROG_SRC := $(call find_c,$(PROG_DIRS))

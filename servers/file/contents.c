@@ -149,6 +149,14 @@ fill_shared(struct tree *t, uint32_t number, const struct shared_memory *m)
 }
 
 int
+shared_make(struct tree *t, struct shared_memory *m)
+{
+	tokens_stir(&t->tokens, time_now());
+	m->key = tokens_next(&t->tokens);
+	return memory_make(m);
+}
+
+int
 node_share(struct tree *t, uint32_t number, uint32_t home, uint64_t bytes)
 {
 	struct node *n = node_of(t, number);
@@ -160,10 +168,8 @@ node_share(struct tree *t, uint32_t number, uint32_t home, uint64_t bytes)
 		return n->memory.home != home ? -FILE_ENODEV : grow_shared(n, bytes);
 	if (bytes > (uint64_t)SHARED_PAGES_MAX * SHARED_PAGE)
 		return -E_NOMEM;
-	tokens_stir(&t->tokens, time_now());
-	m.key = tokens_next(&t->tokens);
 	m.pages = (uint32_t)((bytes + SHARED_PAGE - 1) / SHARED_PAGE);
-	result = memory_make(&m);
+	result = shared_make(t, &m);
 	if (result != 0)
 		return result;
 	result = fill_shared(t, number, &m);

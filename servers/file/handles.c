@@ -131,4 +131,5 @@ file_forget(struct tree *t, uint32_t client)
 	for (uint32_t i = 0; i < HANDLES_MAX && t->handles_of[client] > 0; i++)
 		if (t->handle[i].is_open && t->handle[i].owner == client)
 			handle_close(t, &t->handle[i]);
+	buffers_forget(t, client);
 }

@@ -109,6 +109,16 @@ add_files(void)
 	}
 }
 
+/* Contents that are the archive's programs may read there. */
+static void
+know_archive(void)
+{
+	struct file f;
+
+	if (file_open(FILE_SERVER, &f) == 0)
+		tree->archive = (const unsigned char *)f.data - file_offset(&f);
+}
+
 static uint32_t
 answer_request(void *of, uint32_t client, struct service_part request, void *answer)
 {
@@ -155,6 +165,7 @@ server_main(int argc, char **argv)
 	tree_init(tree);
 	tree->life = kept->life = kept->life % SERVER_LIVES + 1;
 	tokens_stir(&tree->tokens, time_now());
+	know_archive();
 	add_files();
 	tree_make(tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
 	tree_make(tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);

@@ -25,6 +25,8 @@ pipe_begin(struct tree *t, uint32_t client, enum pipe_type type)
 		return NULL;
 	*p = (struct pipe){.ends = {1, 0}, .maker = (uint16_t)client, .type = (uint8_t)type};
 	t->pipes_of[client]++;
+	if (t->pipes <= pipe_number(t, p))
+		t->pipes = pipe_number(t, p) + 1;
 	return p;
 }
 
@@ -82,7 +84,9 @@ pipe_tell(struct pipe *p, enum pipe_end end)
 void
 pipes_forget(struct tree *t, uint32_t client)
 {
-	for (struct pipe *p = t->pipe; p <= t->pipe + PIPE_INPUT; p++) {
+	for (uint32_t i = 0; i <= t->pipes; i++) {
+		struct pipe *p = &t->pipe[i < t->pipes ? i : PIPE_INPUT];
+
 		p->watch[PIPE_READ][client / 32] &= ~(1u << client % 32);
 		p->watch[PIPE_WRITE][client / 32] &= ~(1u << client % 32);
 		if (p->maker == client)
@@ -92,15 +96,23 @@ pipes_forget(struct tree *t, uint32_t client)
 	client_bytes_forget(t, client);
 }
 
+/* For what is written in one piece. */
+static bool
+pipe_has_room(struct pipe *p)
+{
+	return pipe_tail(p)->count + FILE_PIECE_MAX <= PIPE_BYTES &&
+		p->buffers < BUFFERS_OF_PIPE_MAX;
+}
+
 uint32_t
-pipe_poll(const struct pipe *p, enum pipe_end end)
+pipe_poll(struct pipe *p, enum pipe_end end)
 {
 	if (end == PIPE_READ)
-		return (p->bytes.count > 0 || p->is_over ? FILE_POLL_READ : 0) |
+		return (p->bytes.count > 0 || p->buffers > 0 || p->is_over ? FILE_POLL_READ : 0) |
 			(p->ends[PIPE_WRITE] == 0 ? FILE_POLL_HUNG_UP : 0);
 	if (p->ends[PIPE_READ] == 0)
 		return FILE_POLL_WRITE | FILE_POLL_BROKEN;
-	return p->bytes.count + FILE_PIECE_MAX <= PIPE_BYTES ? FILE_POLL_WRITE : 0;
+	return pipe_has_room(p) ? FILE_POLL_WRITE : 0;
 }
 
 void
@@ -109,6 +121,8 @@ pipe_end_close(struct tree *t, struct pipe *p, enum pipe_end end)
 	if (--p->ends[end] > 0)
 		return;
 	pipe_tell(p, end == PIPE_READ ? PIPE_WRITE : PIPE_READ);
+	if (end == PIPE_READ)
+		buffers_drop(t, p);
 	if (p->ends[PIPE_READ] == 0 && p->ends[PIPE_WRITE] == 0)
 		pipe_free(t, p);
 }
@@ -117,6 +131,7 @@ void
 pipe_free(struct tree *t, struct pipe *p)
 {
 	bytes_drop(t, &p->bytes);
+	buffers_drop(t, p);
 	if (p->maker < CLIENTS_MAX)
 		t->pipes_of[p->maker]--;
 	*p = (struct pipe){.maker = CLIENTS_MAX};
@@ -127,9 +142,12 @@ pipe_free(struct tree *t, struct pipe *p)
 long
 pipe_read(struct tree *t, struct pipe *p, uint32_t client, struct pipe_taken *what)
 {
+	int wrong = what->len > 0 ? buffers_pull(t, p) : 0;
 	uint32_t count = p->bytes.count, done;
 
 	what->rest = 0;
+	if (wrong != 0)
+		return wrong;
 	if (count == 0 && what->len > 0 && p->is_over) {
 		p->is_over = false;
 		return 0;
@@ -146,7 +164,9 @@ pipe_read(struct tree *t, struct pipe *p, uint32_t client, struct pipe_taken *wh
 		if (of != NULL && bytes_move(t, &p->bytes, &of->rest, more))
 			what->rest = more;
 	}
-	if (p->bytes.count + FILE_PIECE_MAX <= PIPE_BYTES)
+	t->zio.copied += done + what->rest;
+	buffers_settle(t, p);
+	if (pipe_has_room(p))
 		pipe_tell(p, PIPE_WRITE);
 	return done;
 }
@@ -167,16 +187,17 @@ pipe_write(struct tree *t, struct pipe *p, uint32_t client, struct pipe_put what
 {
 	struct client_bytes *of = client_bytes_there(t, client);
 	uint32_t staged = of != NULL ? of->staged.count : 0;
+	struct bytes *to = pipe_tail(p);
 	long count;
 
 	if (p->ends[PIPE_READ] == 0)
 		return -E_PIPE;
-	if (staged + what.len > PIPE_BYTES - p->bytes.count)
+	if (staged + what.len > PIPE_BYTES - to->count)
 		return -FILE_LATER;
-	count = staged > 0 ? put_all(t, &p->bytes, &of->staged, what) :
-		bytes_put(t, &p->bytes, what.from, what.len) ? (long)what.len : -E_NOMEM;
+	count = staged > 0 ? put_all(t, to, &of->staged, what) :
+		bytes_put(t, to, what.from, what.len) ? (long)what.len : -E_NOMEM;
 	if (count < 0)
-		return p->bytes.count > 0 ? -FILE_LATER : count;
+		return p->bytes.count > 0 || p->buffers > 0 ? -FILE_LATER : count;
 	if (count > 0)
 		pipe_tell(p, PIPE_READ);
 	return count;

@@ -44,12 +44,17 @@ is_up(uint32_t c)
 	return c == here.cluster || (kcluster_state((int)c, &s) == 0 && s.state == CLUSTER_UP);
 }
 
-/* The channel to a cluster; NULL: it is not up, or there is no room for one now. */
+/*
+ * The channel to a cluster; NULL: it is not up, or there is no room for one now. The own one's
+ * server runs when this one sleeps.
+ */
 static struct channel *
 line_to(uint32_t c)
 {
 	if (!line[c].is_open)
 		line[c].is_open = is_up(c) && process_open(&line[c].ch, (int)c, BIT) == 0;
+	if (c == here.cluster)
+		line[c].ch.looks = 0;
 	return line[c].is_open ? &line[c].ch : NULL;
 }
 
@@ -66,18 +71,40 @@ look_at_error(uint32_t c, int error)
 /* --- memory that processes share --- */
 
 static int
-ask_memory(const struct shared_memory *m, struct process_memory what)
+ask_lent(const struct shared_memory *m, struct process_memory what, int32_t *handle)
 {
 	struct channel *ch = know_machine() && m->home < here.clusters ? line_to(m->home) : NULL;
-	struct process_reply r;
+	struct process_reply r = {0};
 	int result;
 
 	what.key = m->key;
 	if (ch == NULL)
 		return -E_IO;
 	result = process_memory(ch, &what, &r);
+	*handle = r.handle;
 	look_at_error(m->home, result);
 	return result == -E_NOENT || result == -E_PIPE || result == -E_HOSTDOWN ? -E_IO : result;
+}
+
+static int
+ask_memory(const struct shared_memory *m, struct process_memory what)
+{
+	int32_t handle;
+
+	return ask_lent(m, what, &handle);
+}
+
+int
+memory_lend(const struct shared_memory *m, uint32_t badge, int32_t *handle)
+{
+	return ask_lent(m, (struct process_memory){.op = PROCESS_MEMORY_LEND, .badge = badge},
+		handle);
+}
+
+int
+memory_revoke(const struct shared_memory *m)
+{
+	return ask_memory(m, (struct process_memory){.op = PROCESS_MEMORY_REVOKE});
 }
 
 int

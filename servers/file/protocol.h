@@ -183,6 +183,24 @@ enum file_op {
 	 * told it may ask again, and is to FORGET else; DEADLK, NOLCK
 	 */
 	FILE_LOCK = 43,
+	/*
+	 * Buffers (atoll/zio.h): memory that one process has at a time. arg: bytes, more:
+	 * FILE_DONT_WAIT or 0 -> struct file_zio: one that is the client's, mapped by its handle of
+	 * memory. NOMEM: the client has all that it may have itself, or the memory ends
+	 */
+	FILE_ZIO_ALLOC = 44,
+	FILE_ZIO_FREE = 45,	/* offset: key -> nothing: it is not the client's any more */
+	/*
+	 * handle of a pipe, offset: key, arg: bytes of it, more: the first of these -> nothing: it
+	 * is in the pipe, and not the client's any more. NODEV: it is no pipe
+	 */
+	FILE_ZIO_WRITE = 46,
+	/*
+	 * handle, offset or FILE_AT_OFFSET, arg: bytes at most, more: FILE_DONT_WAIT or 0 -> value:
+	 * offset of the first, struct file_zio
+	 */
+	FILE_ZIO_READ = 47,
+	FILE_ZIO_COUNT = 48,	/* -> struct file_zio_count */
 	FILE_SYNC = 27,		/* handle: what is in the file outlives the machine */
 	/* path: that of the link, zero byte, what it says, zero byte; PERM: memory has no links */
 	FILE_SYMLINK = 28,
@@ -368,6 +386,38 @@ struct file_endpoint {
 struct file_queue {
 	uint32_t messages, bytes;	/* at most */
 	uint32_t count;
+};
+
+#define FILE_ZIO_MAX (2u << 20)		/* bytes of a buffer */
+
+enum file_zio_kind {
+	FILE_ZIO_BYTES = 0,	/* they are to be read as all others are */
+	FILE_ZIO_BUFFER = 1,	/* a buffer, with its bytes from `first` on; none: the end */
+	FILE_ZIO_ARCHIVE = 2,	/* the boot archive has them, `first` bytes behind its begin */
+	FILE_ZIO_MEMORY = 3,	/* of a file that the client can map */
+};
+
+struct file_zio {
+	uint64_t key;
+	uint64_t first;
+	uint32_t bytes;
+	uint32_t pages;		/* of the buffer */
+	int32_t handle;		/* of its memory, which the process closes */
+	uint32_t kind;		/* enum file_zio_kind */
+};
+
+/* An answer to FILE_ZIO_*, with what follows it. */
+struct zio_answer {
+	struct file_reply head;
+	struct file_zio zio;
+};
+
+/* Since the server began. */
+struct file_zio_count {
+	uint64_t moved;		/* bytes that came out of pipes in buffers */
+	uint64_t copied;	/* bytes that came out of pipes in messages */
+	uint32_t buffers;	/* that there are now */
+	uint32_t reserved;
 };
 
 /* The server keeps them for its clients, and forbids nothing. */

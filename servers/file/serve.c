@@ -337,7 +337,7 @@ serve_share(struct serving *s, const struct description *d)
 }
 
 static uint32_t
-poll_pipe(struct tree *t, const struct description *d, const struct pipe *p)
+poll_pipe(struct tree *t, const struct description *d, struct pipe *p)
 {
 	return p->type == PIPE_PLAIN ? pipe_poll(p, end_of(d)) : p->type == PIPE_QUEUE ?
 		queue_poll(p) : socket_poll(t, p);
@@ -438,7 +438,8 @@ static bool
 needs_host(const struct file_request *r)
 {
 	return r->op != FILE_CLOSE && r->op != FILE_SHARE && r->op != FILE_POLL &&
-		r->op != FILE_WHERE && r->op != FILE_LOCK && r->op != FILE_SET_FLAGS &&
+		r->op != FILE_WHERE && r->op != FILE_LOCK && r->op != FILE_ZIO_WRITE &&
+		r->op != FILE_ZIO_READ && r->op != FILE_SET_FLAGS &&
 		(r->op != FILE_SEEK || r->arg == FILE_FROM_END);
 }
 
@@ -484,6 +485,8 @@ serve_handle(struct serving *s)
 	case FILE_SET_TIME:
 	case FILE_SET_MODE: return serve_status(s, d);
 	case FILE_SHARE: return serve_share(s, d);
+	case FILE_ZIO_WRITE:
+	case FILE_ZIO_READ: return serve_zio_open(s, d);
 	case FILE_POLL: return serve_poll(s, d);
 	case FILE_LIST: return serve_list(s, d);
 	case FILE_WHERE: return serve_where(s, d);
@@ -578,6 +581,28 @@ serve_named(struct serving *s)
 	}
 }
 
+/* Requests on what has no handle, and no name in the tree. */
+static int
+serve_others(struct serving *s)
+{
+	switch (s->r->op) {
+	case FILE_PIPE: return serve_new_pipe(s);
+	case FILE_INPUT: return input_open(s->t, s->client, &s->reply->handle);
+	case FILE_OFFER: return serve_offer(s);
+	case FILE_CLAIM: return serve_claim(s);
+	case FILE_SOCKET: return serve_new_socket(s);
+	case FILE_QUEUE:
+	case FILE_QUEUE_REMOVE: return serve_queue(s);
+	case FILE_STAGE: return serve_stage(s);
+	case FILE_REST: return serve_rest(s);
+	case FILE_ZIO_ALLOC:
+	case FILE_ZIO_FREE:
+	case FILE_ZIO_COUNT: return serve_zio(s);
+	case FILE_WITHDRAW: return offer_withdraw(s->t, s->client, s->r->offset);
+	default: return -E_INVAL;
+	}
+}
+
 static int
 serve(struct serving *s)
 {
@@ -608,6 +633,8 @@ serve(struct serving *s)
 	case FILE_SET_MODE:
 	case FILE_SEEK:
 	case FILE_SHARE:
+	case FILE_ZIO_WRITE:
+	case FILE_ZIO_READ:
 	case FILE_BIND:
 	case FILE_LISTEN:
 	case FILE_CONNECT:
@@ -622,20 +649,9 @@ serve(struct serving *s)
 	case FILE_SYNC:
 	case FILE_LOCK:
 	case FILE_SET_FLAGS: return serve_handle(s);
-	case FILE_PIPE: return serve_new_pipe(s);
-	case FILE_INPUT: return input_open(s->t, s->client, &s->reply->handle);
-	case FILE_OFFER: return serve_offer(s);
-	case FILE_CLAIM: return serve_claim(s);
-	case FILE_SOCKET: return serve_new_socket(s);
-	case FILE_QUEUE:
-	case FILE_QUEUE_REMOVE: return serve_queue(s);
-	case FILE_STAGE: return serve_stage(s);
-	case FILE_REST: return serve_rest(s);
-	case FILE_WITHDRAW: return offer_withdraw(s->t, s->client, s->r->offset);
-	default: return -E_INVAL;
+	default: return serve_others(s);
 	}
 }
-
 /*
  * The copy of a request: of its paths as much as came, and zero bytes that end them. 0; -E_INVAL:
  * the head is not whole, or bytes are to be written that did not come.

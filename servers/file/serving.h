@@ -33,6 +33,10 @@ bool file_put_entry(struct serving *s, const struct file_entry *e, const char *n
 int serve_new_socket(struct serving *s);
 int serve_queue(struct serving *s);
 
+/* FILE_ZIO_*; on a handle. */
+int serve_zio(struct serving *s);
+int serve_zio_open(struct serving *s, struct description *d);
+
 /* What has one, of a socket or a message queue: also FILE_READ and FILE_WRITE. */
 int serve_message(struct serving *s, struct description *d);
 

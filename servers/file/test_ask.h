@@ -103,12 +103,13 @@ time_now(void)
 	return ++secret;
 }
 
-/* Shared memory, which is in this many places at most. */
-#define MEMORIES 4
+/* Shared memory, which is in this many places at most, and who each was lent to: a badge, or 0. */
+#define MEMORIES 40
 #define MEMORY_BYTES (8 * SHARED_PAGE)
 
 static struct {
 	struct shared_memory of;
+	uint32_t lent_to;
 	unsigned char bytes[MEMORY_BYTES];
 } memory[MEMORIES];
 static bool is_memory_gone;		/* its cluster has died */
@@ -170,8 +171,36 @@ memory_write(const struct shared_memory *m, uint64_t offset, const void *from, s
 void
 memory_end(const struct shared_memory *m)
 {
+	int i = memory_at(m->key);
+
+	expect(i < MEMORIES);
+	memory[i].lent_to = 0;
+	memory[i].of.key = 0;
+}
+
+static uint32_t cannot_have;		/* the badge of a process that can take no handle */
+
+int
+memory_lend(const struct shared_memory *m, uint32_t badge, int32_t *handle)
+{
+	int i = memory_at(m->key);
+
+	if (is_memory_gone || badge == cannot_have)
+		return is_memory_gone ? -E_IO : -E_MFILE;
+	expect(i < MEMORIES && memory[i].lent_to == 0 && badge != 0);
+	memory[i].lent_to = badge;
+	*handle = i;
+	return 0;
+}
+
+int
+memory_revoke(const struct shared_memory *m)
+{
+	if (is_memory_gone)
+		return -E_IO;
 	expect(memory_at(m->key) < MEMORIES);
-	memory[memory_at(m->key)].of.key = 0;
+	memory[memory_at(m->key)].lent_to = 0;
+	return 0;
 }
 
 /* Of process 9, and who wants it to be there. */
@@ -212,6 +241,7 @@ reset(void)
 	tree_init(&t);
 	wanted = 0;
 	is_memory_gone = false;
+	cannot_have = 0;
 	memset(memory, 0, sizeof(memory));
 	blocks_left = BLOCKS;
 }
@@ -386,10 +416,52 @@ sound_nodes(const uint32_t opens[NODES_MAX])
 		for (const struct block *b = n->is_shared ? NULL : n->first; b != NULL; b = b->next)
 			blocks_used++;
 	}
-	expect_eq(shared, memories_used());
+	expect_eq(shared + t.zio.buffers, memories_used());
 	for (uint32_t i = 0; i < t.nodes; i++)
 		expect_eq(links[i], node_of(&t, i)->links);
 	return blocks_used;
+}
+
+/* The buffers of a pipe, and the blocks of the bytes between them. */
+static inline int
+sound_pipe_buffers(const struct pipe *p)
+{
+	const struct buffer *last = NULL;
+	uint32_t count = 0;
+	int used = 0;
+
+	for (const struct buffer *b = p->buffer; b != NULL; b = b->next) {
+		expect(b->state == BUFFER_SENT && (b->bytes > 0 || p->bytes.count > 0));
+		used += sound_blocks(&b->behind);
+		last = b;
+		count++;
+	}
+	expect(last == p->last_buffer && count == p->buffers);
+	expect(count == 0 || p->ends[PIPE_READ] > 0);
+	return used;
+}
+
+/* Each is lent to who has it, and to nobody else; those that are sent are in pipes. */
+static inline void
+sound_buffers(void)
+{
+	uint32_t count = 0, sent = 0;
+
+	for (const struct buffer *b = t.buffer; b < t.buffer + BUFFERS_MAX; b++) {
+		int i = b->state != BUFFER_NONE ? memory_at(b->memory.key) : 0;
+
+		count += b->state != BUFFER_NONE;
+		sent += b->state == BUFFER_SENT;
+		if (b->state == BUFFER_NONE)
+			continue;
+		expect_eq(memory[i].lent_to, b->state == BUFFER_HELD ?
+			client_from(b->owner).badge : 0);
+		expect(b->state != BUFFER_FREE || b->maker != NOBODY);
+	}
+	expect_eq(count, t.zio.buffers);
+	for (const struct pipe *p = t.pipe; p <= t.pipe + PIPE_INPUT; p++)
+		sent -= p->buffers;
+	expect_eq(sent, 0);
 }
 
 /* Every node hangs on a directory, every handle on a description, no block is lost. */
@@ -436,7 +508,7 @@ expect_sound(void)
 		blocks_used += sound_messages(p, &rights);
 		if (p->ends[0] + p->ends[1] > 0 && p->maker < CLIENTS_MAX)
 			made[p->maker]++;
-		blocks_used += sound_blocks(&p->bytes);
+		blocks_used += sound_blocks(&p->bytes) + sound_pipe_buffers(p);
 	}
 	/* sockets without a description are connections that have not been accepted */
 	for (uint32_t i = 0; i < PIPES_MAX; i++)
@@ -450,6 +522,7 @@ expect_sound(void)
 			blocks_used += sound_blocks(&t.of_client[i]->staged) +
 				sound_blocks(&t.of_client[i]->rest);
 	}
+	sound_buffers();
 	blocks_used += sound_nodes(opens) + (int)(t.nodes / TABLE_NODES) - 1 + blocks_of_shares();
 	expect_eq(blocks_used + free_blocks(), BLOCKS);
 }

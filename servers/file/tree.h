@@ -46,6 +46,10 @@
 #define PIPE_BYTES (4 * BLOCK_DATA)	/* that are in a pipe at most */
 #define SHARED_PAGE 4096
 #define SHARED_PAGES_MAX 4096		/* of one file */
+#define BUFFERS_MAX 64
+#define BUFFERS_OF_CLIENT_MAX 16	/* that it has made */
+#define BUFFER_PAGES_OF_CLIENT_MAX (SHARED_PAGES_MAX / 2)
+#define BUFFERS_OF_PIPE_MAX 8
 
 struct block {
 	struct block *next;
@@ -136,8 +140,28 @@ struct message {
 	struct file_name name;
 };
 
+enum buffer_state {
+	BUFFER_NONE,
+	BUFFER_FREE,			/* in the pool of its maker */
+	BUFFER_HELD,			/* a client has it */
+	BUFFER_SENT,			/* in a pipe */
+};
+
+/* Memory of a cluster that one client has at a time. */
+struct buffer {
+	struct shared_memory memory;
+	struct buffer *next;		/* SENT: the next one in its pipe */
+	struct bytes behind;		/* SENT: bytes that follow it */
+	uint32_t first, bytes;		/* SENT: those of it that have not been read */
+	uint16_t maker;			/* client; NOBODY: it is gone, and so is a free buffer */
+	uint16_t owner;			/* HELD: client */
+	uint8_t state;			/* enum buffer_state */
+};
+
 struct pipe {
-	struct bytes bytes;
+	struct bytes bytes;		/* before all buffers */
+	struct buffer *buffer, *last_buffer;
+	uint16_t buffers;
 	struct message *messages;	/* those of a priority in order, the highest first */
 	uint32_t message_bytes;
 	uint16_t message_count;
@@ -216,6 +240,7 @@ struct tree {
 	struct offer offer[OFFERS_MAX];
 	uint16_t offers_of[CLIENTS_MAX];
 	struct tokens tokens;
+	uint32_t pipes;			/* places of them that have been used, but for PIPE_INPUT */
 	struct pipe pipe[PIPES_MAX + 1];
 	/* in blocks, which they keep: of the pipe with that number; there once it was needed */
 	struct endpoint *endpoints[PIPES_MAX / TABLE_ENDPOINTS];
@@ -229,6 +254,9 @@ struct tree {
 	uint32_t shown;			/* nodes there */
 	bool is_showing;		/* one is being made: nobody else may */
 	uint32_t cores;			/* the node of /dev/cores; 0: none */
+	const unsigned char *archive;	/* where the boot archive begins here */
+	uint32_t buffer_waits[CLIENTS_MAX / 32];	/* clients that wait for one to be free */
+	struct file_zio_count zio;
 	uint64_t began;			/* ns since 1970, when time_now was 0; 0: not known */
 	struct share *share[SHARES_MAX];
 	uint32_t shares;
@@ -237,6 +265,7 @@ struct tree {
 	struct file_lock lock[LOCKS_MAX];
 	struct file_lock wanted[LOCK_WAITS];	/* that clients wait for */
 	uint8_t lock_wait[CLIENTS_MAX];	/* which of them, from 1; 0: none */
+	struct buffer buffer[BUFFERS_MAX];
 };
 
 static inline struct node *
@@ -288,6 +317,13 @@ int memory_write(const struct shared_memory *m, uint64_t offset, const void *fro
 void memory_end(const struct shared_memory *m);
 struct mail_sender client_from(uint32_t client);
 
+/*
+ * What such memory holds becomes the process's with that badge, of its home: a handle of it there.
+ * And it is nobody's any more, who has it mapped or not. 0 or a negative error. Given so, too.
+ */
+int memory_lend(const struct shared_memory *m, uint32_t badge, int32_t *handle);
+int memory_revoke(const struct shared_memory *m);
+
 /* An empty tree, of memory that is zero. */
 void tree_init(struct tree *t);
 
@@ -331,6 +367,9 @@ int node_resize(struct tree *t, uint32_t n, uint64_t size);
  * -FILE_ENODEV: they are another cluster's; or a negative error.
  */
 int node_share(struct tree *t, uint32_t n, uint32_t home, uint64_t bytes);
+
+/* Memory with a key of its own, of a home and with so many pages. 0 or a negative error. */
+int shared_make(struct tree *t, struct shared_memory *m);
 
 /* May a client have so many handles more? 0; -E_MFILE: it has its share; -FILE_ENFILE: all have. */
 int handle_check_room(const struct tree *t, uint32_t client, uint32_t count);
@@ -530,8 +569,24 @@ void queues_forget(struct tree *t, uint32_t client);
 int input_open(struct tree *t, uint32_t client, uint32_t *handle);
 void input_give(struct tree *t, const void *from, uint32_t len);
 
+/*
+ * Buffers in pipes. When there are no bytes before them, some of the first one become such: 0; or
+ * -E_NOMEM, -E_IO. What was read to its end goes. All go; and all of a client.
+ */
+int buffers_pull(struct tree *t, struct pipe *p);
+void buffers_settle(struct tree *t, struct pipe *p);
+void buffers_drop(struct tree *t, struct pipe *p);
+void buffers_forget(struct tree *t, uint32_t client);
+
+/* Where bytes that are written now go. */
+static inline struct bytes *
+pipe_tail(struct pipe *p)
+{
+	return p->last_buffer != NULL ? &p->last_buffer->behind : &p->bytes;
+}
+
 /* What of FILE_POLL is true of an end. */
-uint32_t pipe_poll(const struct pipe *p, enum pipe_end end);
+uint32_t pipe_poll(struct pipe *p, enum pipe_end end);
 
 /* The client is told when that may have changed. */
 void pipe_watch(struct pipe *p, enum pipe_end end, uint32_t client);

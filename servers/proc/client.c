@@ -161,7 +161,7 @@ int
 process_memory(struct channel *ch, const struct process_memory *what, struct process_reply *r)
 {
 	struct process_request q = {.op = PROCESS_MEMORY, .flags = what->op, .told = what->key,
-		.args = what->args, .envs = what->envs};
+		.args = what->args, .envs = what->envs, .status = (int32_t)what->badge};
 	const struct service_part request[2] = {{&q, sizeof(q)}, {(void *)(uintptr_t)what->from,
 		what->op == PROCESS_MEMORY_WRITE ? what->envs : 0}};
 	uint32_t room = what->op == PROCESS_MEMORY_READ ? what->envs : 0;

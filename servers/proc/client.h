@@ -114,7 +114,10 @@ enum process_op {
 #define PROCESS_CORE_AC (-1)		/* on the AC with the fewest threads */
 #define PROCESS_CORE_TC (-2)		/* on the TC with the fewest threads */
 
-/* Of memory that processes of the cluster share; all but MAP the file server alone asks. */
+/*
+ * Of memory that processes of the cluster share; all but MAP the file server alone asks. END takes
+ * what was lent back, too.
+ */
 enum process_memory_op {
 	PROCESS_MEMORY_MAKE = 0,	/* args: pages that it has at least */
 	PROCESS_MEMORY_READ = 1,	/* args: offset, envs: bytes -> as many, behind it */
@@ -126,6 +129,12 @@ enum process_memory_op {
 	 * there, parent: how many there are from that on
 	 */
 	PROCESS_MEMORY_MAP = 5,
+	/*
+	 * Memory that was made at once and not larger since. status: the badge of a process of this
+	 * cluster -> handle in that one: all of it, to be read and written, until it is revoked
+	 */
+	PROCESS_MEMORY_LEND = 6,
+	PROCESS_MEMORY_REVOKE = 7,	/* nobody has what was lent any more, nor mapped */
 };
 
 /* Process groups, sessions and the terminal's foreground group; pid 0: who asks. */
@@ -437,6 +446,7 @@ struct process_memory {
 	enum process_memory_op op;
 	uint64_t key;
 	uint32_t args, envs;
+	uint32_t badge;			/* LEND: whose it is to be */
 	const void *from;		/* WRITE: `envs` bytes */
 	void *to;			/* READ: as many */
 };

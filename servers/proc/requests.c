@@ -609,12 +609,10 @@ is_for_later(const struct asked *s, int error)
 		starting[s->client] != 0);
 }
 
-/* The process that asks, if it is one of this cluster; else -1. */
+/* The process of a member, or -1. */
 static int
-process_of(const struct asked *s)
+process_of(const struct member *m)
 {
-	const struct member *m = s->member;
-
 	return m == NULL ? -1 : m->is_part ? agent->part.proc : m->proc;
 }
 
@@ -623,7 +621,8 @@ static uint32_t
 serve_memory(const struct asked *s, struct process_reply *r, void *out)
 {
 	const struct shared_asked what = {.q = &s->q, .data = s->body.text, .bytes = s->bytes,
-		.is_server = is_file_server(s), .client = s->client, .proc = process_of(s)};
+		.is_server = is_file_server(s), .client = s->client, .proc = process_of(s->member),
+		.to = process_of(family_by_badge(&agent->family, (uint32_t)s->q.status))};
 	uint32_t bytes = 0;
 
 	r->error = shared_serve(&what, r, out, &bytes);
@@ -654,7 +653,7 @@ serve_name(const struct asked *s, void *answer)
 	if (s->bytes < sizeof(q))
 		a = (struct name_message){.error = -E_INVAL};
 	memcpy(&q, s->body.text, sizeof(q));
-	if (s->bytes >= sizeof(q) && !names_serve(s->client, &q, &a, process_of(s)))
+	if (s->bytes >= sizeof(q) && !names_serve(s->client, &q, &a, process_of(s->member)))
 		return SERVICE_LATER;
 	memcpy(answer, &a, sizeof(a));
 	return sizeof(a);

@@ -2,7 +2,7 @@
  *
  * See shared.h. Such memory is a few memory objects, each at least as large as all before it, so
  * that it can grow; this server has all of them mapped. Those who have mapped it keep its frames
- * when it ends here.
+ * when it ends here. What is lent is lent through a view, so that it can be taken back.
  */
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
@@ -25,6 +25,7 @@ static struct memory {
 	uint32_t client;		/* the file server that has it */
 	uint32_t pages;
 	uint32_t chunks;
+	int view;			/* handle through which it is lent; 0: it never was */
 	struct chunk chunk[CHUNKS];
 } *memories;
 
@@ -133,6 +134,8 @@ serve_make(const struct process_request *q, uint32_t client)
 static void
 memory_end(struct memory *m)
 {
+	if (m->view != 0)
+		khandle_close(m->view);
 	for (uint32_t i = 0; i < m->chunks; i++) {
 		kpage_unmap(SELF, m->chunk[i].addr, (int)m->chunk[i].pages);
 		khandle_close(m->chunk[i].memory);
@@ -212,6 +215,31 @@ serve_map(const struct memory *m, const struct shared_asked *s, struct process_r
 	return result < 0 ? (int)result : 0;
 }
 
+static int
+serve_lend(struct memory *m, int to, struct process_reply *r)
+{
+	long result = m->view;
+
+	if (to < 0 || m->chunks != 1)
+		return to < 0 ? -E_SRCH : -E_INVAL;
+	if (result == 0)
+		result = khandle_duplicate(m->chunk[0].memory, SELF, HANDLE_VIEW | RIGHT_READ |
+			RIGHT_WRITE | RIGHT_GRANT | RIGHT_REVOKE);
+	if (result < 0)
+		return (int)result;
+	m->view = (int)result;
+	result = khandle_duplicate(m->view, to, RIGHT_READ | RIGHT_WRITE);
+	r->handle = (int32_t)result;
+	return result < 0 ? (int)result : 0;
+}
+
+/* It ends when no core can reach it through the view any more. */
+static int
+serve_revoke(const struct memory *m)
+{
+	return m->view != 0 ? (int)khandle_revoke(m->view) : 0;
+}
+
 int
 shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 	uint32_t *out_bytes)
@@ -225,9 +253,14 @@ shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 		return -E_ACCES;
 	if (s->q->flags == PROCESS_MEMORY_MAKE)
 		return serve_make(s->q, s->client);
-	if (m == NULL || s->q->flags > PROCESS_MEMORY_END)
+	if (m == NULL || s->q->flags > PROCESS_MEMORY_REVOKE)
 		return m == NULL ? -E_NOENT : -E_INVAL;
+	if (s->q->flags == PROCESS_MEMORY_LEND)
+		return serve_lend(m, s->to, r);
+	if (s->q->flags == PROCESS_MEMORY_REVOKE)
+		return serve_revoke(m);
 	if (s->q->flags == PROCESS_MEMORY_END) {
+		serve_revoke(m);
 		memory_end(m);
 		return 0;
 	}

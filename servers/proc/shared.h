@@ -17,6 +17,7 @@ struct shared_asked {
 	bool is_server;			/* the file server asks: */
 	uint32_t client;
 	int proc;			/* handle of who asks; -1: of another cluster */
+	int to;				/* LEND: of who is to have it; -1: there is none */
 };
 
 /* PROCESS_MEMORY. 0 or a negative error; *out_bytes at `out` follow the answer. */

@@ -165,6 +165,20 @@ def far_memory(port):
                 lambda s=seed: ranks_say_ok(run(port, 1, "farmem", "kills", str(s), "60", options=rmem), 1)
 
 
+def zero_copy(port):
+    """Buffers go from one process to another."""
+    given = ("--file", f"{__file__}=given", "--end-servers")
+    yield "megabytes_in_buffers_beside_bytes", lambda: ranks_say_ok(run(port, 1, "zio", "use", options=given), 1)
+    if port == "hosted":
+        return
+    yield "nonsense_about_buffers", lambda: ranks_say_ok(run(port, 1, "zio", "wrong"), 1)
+    yield "buffers_of_a_file_server_that_is_killed", \
+        lambda: ranks_say_ok(run(port, 1, "zio", "lost", options=given), 1)
+    for seed in (1, 2):
+        yield f"processes_with_buffers_are_killed_at_any_time_{seed}", \
+            lambda s=seed: ranks_say_ok(run(port, 1, "zio", "kills", str(s), "60"), 1)
+
+
 def moves(port):
     """Processes go to cores of one's choice."""
     yield "processes_go_to_cores_of_ones_choice", lambda: ranks_say_ok(run(port, 1, "moves"), 1)
@@ -318,6 +332,7 @@ def scenarios(port):
     yield from shared_with_servers(port)
     yield from programs(port)
     yield from far_memory(port)
+    yield from zero_copy(port)
     if port == "riscv64":
         yield from servers_end(port)
         yield from moves(port)

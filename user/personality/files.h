@@ -185,6 +185,9 @@ long pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece);
 long pipe_poll_call(const struct handler_event *c);
 long pipe_select_call(const struct handler_event *c);
 
+/* Takes the lock: requests on buffers (PERSONALITY_ZIO). */
+long pipe_zio_call(const struct handler_event *c);
+
 /* pipe2, with the lock held. */
 long pipe_create(const struct handler_event *c);
 

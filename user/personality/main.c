@@ -95,6 +95,7 @@ serve_io(const struct handler_event *c, unsigned long nr)
 	case SYS_pread64: return io_pread(c);
 	case SYS_pwrite64: return io_pwrite(c);
 	case SYS_ppoll: return pipe_poll_call(c);
+	case SYS_zio: return pipe_zio_call(c);
 	case SYS_pselect6: return pipe_select_call(c);
 	case SYS_getrandom: return io_getrandom(c);
 	case SYS_uname: return io_uname(c);
@@ -211,6 +212,7 @@ personality_call(const struct handler_event *c, unsigned long nr)
 	case SYS_pwrite64:
 	case SYS_ppoll:
 	case SYS_pselect6:
+	case SYS_zio:
 	case SYS_getrandom:
 	case SYS_uname: return serve_io(c, nr);
 	default: return serve_others(c, nr);

@@ -140,6 +140,7 @@ enum linux_call {
 	SYS_statx = 291,
 	/* not Linux's: what children inherit (inherit.h) */
 	SYS_inherit = PERSONALITY_INHERIT,
+	SYS_zio = PERSONALITY_ZIO,
 	SYS_execac = PERSONALITY_EXECAC,
 	SYS_rfork = PERSONALITY_RFORK,
 	/* the first call of a child of fork, and of a thread made by clone */

@@ -142,6 +142,28 @@ pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece)
 	return done > 0 ? (long)done : result;
 }
 
+/* --- buffers --- */
+
+/* What has no descriptor is asked with handle 0, which is nobody's. */
+long
+pipe_zio_call(const struct handler_event *c)
+{
+	struct zio_answer *to = (struct zio_answer *)arg(c, 4);
+	struct file_request q = {.op = (uint32_t)arg(c, 1), .offset = arg(c, 2),
+		.arg = (uint32_t)arg(c, 3), .more = (uint32_t)(arg(c, 3) >> 32)};
+	long result;
+
+	files_lock();
+	do {
+		struct opened stream, *o = files_find(c, arg(c, 0), &stream);
+
+		q.handle = o != NULL && files_is_served(o->kind) ? o->handle : 0;
+		result = files_ask_for(&q, &to->head, &to->zio, sizeof(to->zio));
+	} while (result == -FILE_LATER && (result = socket_wait(c, FOREVER)) == 0);
+	files_unlock();
+	return result;
+}
+
 /* --- ppoll, pselect6 --- */
 
 static int16_t

@@ -38,6 +38,12 @@
 #define PERSONALITY_RFORK 4092
 
 /*
+ * And those of atoll/zio.h: (fd or -1, FILE_ZIO_* (servers/file/protocol.h), offset, arg with
+ * `more` above 32 bits, struct zio_answer)
+ */
+#define PERSONALITY_ZIO 4090
+
+/*
  * In the boot archive of a machine that is to say which calls of Linux's a program finds missing:
  * the name of each, by its number, with zeros behind it.
  */

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Buffers: see atoll/zio.h. Files and pipes are Linux's, which copies; a buffer is memory that is
+ * gone when it was written.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <atoll/zio.h>
+
+#define PLACES 96
+#define COPY_MAX 65536			/* bytes that are read into one buffer */
+
+static struct place {
+	char *addr;			/* NULL: unused */
+	size_t bytes;
+} place[PLACES];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t copied;
+
+/* A child of fork has none of them. */
+static void
+begin_child(void)
+{
+	for (struct place *p = place; p < place + PLACES; p++) {
+		if (p->addr != NULL)
+			munmap(p->addr, p->bytes);
+		p->addr = NULL;
+	}
+	copied = 0;
+	pthread_mutex_init(&lock, NULL);
+}
+
+static void
+know_forks(void)
+{
+	pthread_atfork(NULL, NULL, begin_child);
+}
+
+/* With the lock: the buffer that has all of these bytes; NULL: none. */
+static struct place *
+buffer_place(const struct zio *io)
+{
+	const char *at = io->data;
+
+	for (struct place *p = place; p < place + PLACES; p++)
+		if (p->addr != NULL && at >= p->addr && at < p->addr + p->bytes &&
+			io->size <= (size_t)(p->addr + p->bytes - at))
+			return p;
+	return NULL;
+}
+
+int
+zioalloc(struct zio *io, size_t size)
+{
+	char *addr = size == 0 || size > ZIO_MAX ? MAP_FAILED : mmap(NULL, size,
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct place *unused = NULL;
+	int used = 0;
+
+	pthread_once(&once, know_forks);
+	if (addr == MAP_FAILED)
+		return size == 0 || size > ZIO_MAX ? -EINVAL : -ENOMEM;
+	pthread_mutex_lock(&lock);
+	for (struct place *p = place; p < place + PLACES; p++) {
+		if (p->addr == NULL)
+			unused = p;
+		used += p->addr != NULL;
+	}
+	if (used < ZIO_BUFFERS)
+		*unused = (struct place){addr, size};
+	pthread_mutex_unlock(&lock);
+	if (used >= ZIO_BUFFERS) {
+		munmap(addr, size);
+		return -ENOMEM;
+	}
+	*io = (struct zio){addr, size};
+	return 0;
+}
+
+void
+ziofree(struct zio io[], int nio)
+{
+	for (int i = 0; i < nio; i++) {
+		struct place *p;
+
+		pthread_mutex_lock(&lock);
+		p = io[i].size > 0 ? buffer_place(&io[i]) : NULL;
+		if (p != NULL) {
+			munmap(p->addr, p->bytes);
+			p->addr = NULL;
+		}
+		pthread_mutex_unlock(&lock);
+		io[i] = (struct zio){0};
+	}
+}
+
+long
+ziopread(int fd, struct zio io[], int nio, size_t count, int64_t offset)
+{
+	long result;
+
+	if (nio <= 0 || offset < -1)
+		return -EINVAL;
+	for (int i = 0; i < nio; i++)
+		io[i] = (struct zio){0};
+	count = count < COPY_MAX ? count : COPY_MAX;
+	if (count == 0)
+		return 0;
+	result = zioalloc(io, count);
+	if (result < 0)
+		return result;
+	result = offset < 0 ? read(fd, io->data, count) : pread(fd, io->data, count, offset);
+	if (result < 0)
+		result = -errno;
+	if (result <= 0) {
+		ziofree(io, 1);
+		return result;
+	}
+	io->size = (size_t)result;
+	__atomic_fetch_add(&copied, (uint64_t)result, __ATOMIC_RELAXED);
+	return result;
+}
+
+long
+zioread(int fd, struct zio io[], int nio, size_t count)
+{
+	return ziopread(fd, io, nio, count, -1);
+}
+
+/* What is not written as a whole stays, and begins behind what was. */
+static long
+write_one(int fd, struct zio *io, int64_t offset)
+{
+	size_t done = 0;
+	long result = 1;
+	bool is_there;
+
+	pthread_mutex_lock(&lock);
+	is_there = buffer_place(io) != NULL;
+	pthread_mutex_unlock(&lock);
+	if (!is_there)
+		return -EINVAL;
+	while (done < io->size && result > 0) {
+		const char *from = (const char *)io->data + done;
+
+		result = offset < 0 ? write(fd, from, io->size - done) :
+			pwrite(fd, from, io->size - done, offset + (int64_t)done);
+		done += result > 0 ? (size_t)result : 0;
+	}
+	__atomic_fetch_add(&copied, done, __ATOMIC_RELAXED);
+	if (done == 0)
+		return result < 0 ? -errno : 0;
+	if (done == io->size)
+		ziofree(io, 1);
+	else
+		*io = (struct zio){(char *)io->data + done, io->size - done};
+	return (long)done;
+}
+
+long
+ziopwrite(int fd, struct zio io[], int nio, int64_t offset)
+{
+	size_t done = 0;
+	long result = 0;
+
+	if (nio <= 0 || offset < -1)
+		return -EINVAL;
+	for (int i = 0; i < nio && result >= 0 && (i == 0 || io[i - 1].size == 0); i++) {
+		if (io[i].size == 0)
+			continue;
+		result = write_one(fd, &io[i], offset < 0 ? offset : offset + (int64_t)done);
+		done += result > 0 ? (size_t)result : 0;
+	}
+	return done > 0 ? (long)done : result;
+}
+
+long
+ziowrite(int fd, struct zio io[], int nio)
+{
+	return ziopwrite(fd, io, nio, -1);
+}
+
+void
+zio_counts(struct zio_counts *to)
+{
+	*to = (struct zio_counts){.copied = __atomic_load_n(&copied, __ATOMIC_RELAXED)};
+}
+
+/* Linux counts nothing of the kind. */
+int
+zio_machine(struct zio_machine *to)
+{
+	*to = (struct zio_machine){0};
+	return -ENOSYS;
+}
