@@ -221,16 +221,10 @@ use_space(struct core *core, struct hal_space *space)
 	hal_store32(&core->knows, SPACE_NAME(space));
 }
 
-void
-core_leave_space(struct core *core)
+static void
+leave_space(struct core *core)
 {
 	use_space(core, NULL);
-}
-
-void
-core_enter_space(struct core *core)
-{
-	use_space(core, &core->current->proc->space);
 }
 
 static uint64_t
@@ -347,7 +341,7 @@ core_drop_current(struct core *core)
 	if (s == NULL)
 		return;
 	core->doomed = NULL;
-	core_leave_space(core);
+	leave_space(core);
 	sweep_acknowledge(core->cluster, s);
 }
 
@@ -383,7 +377,7 @@ core_evict(struct core *core, const void *data)
 		return;
 	}
 	if (core->space == &post->proc->space)
-		core_leave_space(core);
+		leave_space(core);
 	sweep_acknowledge(core->cluster, post->sweep);
 }
 

@@ -131,9 +131,10 @@ enum file_op {
 	/*
 	 * handle, offset: bytes -> value: key: the file is memory of the client's cluster, with
 	 * room for as many bytes, which that's process server knows (PROCESS_MEMORY). ENODEV: it is
-	 * memory of another cluster, or the host's.
+	 * memory of another cluster, or the host's. -> count: pages that the file has
 	 */
 	FILE_SHARE = 26,
+	FILE_SHARED = 49,	/* offset: key -> count: pages that the file has; NOENT: it ended */
 	/*
 	 * Sockets. arg: enum file_socket, more: FILE_NONBLOCK, FILE_PAIR, offset: pid -> one struct
 	 * file_claimed, or two that are connected

@@ -323,6 +323,12 @@ serve_contents(struct serving *s, struct description *d)
 	return d->is_pipe ? serve_pipe(s, d) : serve_bytes(s, d);
 }
 
+static uint32_t
+pages_of_file(const struct node *n)
+{
+	return (uint32_t)((n->size + SHARED_PAGE - 1) / SHARED_PAGE);
+}
+
 static int
 serve_share(struct serving *s, const struct description *d)
 {
@@ -331,9 +337,26 @@ serve_share(struct serving *s, const struct description *d)
 	if (d->is_host || description_kind(s->t, d) != FILE_KIND_FILE)
 		return -FILE_ENODEV;
 	result = node_share(s->t, d->object, client_from(s->client).cluster, s->r->offset);
-	if (result == 0)
+	if (result == 0) {
 		s->reply->value = node_of(s->t, d->object)->memory.key;
+		s->reply->count = pages_of_file(node_of(s->t, d->object));
+	}
 	return result;
+}
+
+/* Who knows the key has mapped it. */
+static int
+serve_shared(const struct serving *s)
+{
+	for (uint32_t i = 1; i < s->t->nodes; i++) {
+		const struct node *n = node_of(s->t, i);
+
+		if (n->is_shared && n->memory.key == s->r->offset) {
+			s->reply->count = pages_of_file(n);
+			return 0;
+		}
+	}
+	return -E_NOENT;
 }
 
 static uint32_t
@@ -586,6 +609,7 @@ static int
 serve_others(struct serving *s)
 {
 	switch (s->r->op) {
+	case FILE_SHARED: return serve_shared(s);
 	case FILE_PIPE: return serve_new_pipe(s);
 	case FILE_INPUT: return input_open(s->t, s->client, &s->reply->handle);
 	case FILE_OFFER: return serve_offer(s);

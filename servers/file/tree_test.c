@@ -183,6 +183,31 @@ shared(uint32_t client, uint32_t handle, uint64_t bytes)
 		.offset = bytes}, "", 0);
 }
 
+/* Who knows the key asks how many pages the file has. */
+TEST(how_much_a_shared_file_has_is_told)
+{
+	struct file_request q = {.op = FILE_SHARED};
+	struct file_reply r;
+	uint32_t f;
+
+	reset();
+	f = opened("f", FILE_CREATE | FILE_WRITABLE);
+	wrote(f, 0, "hello", 5);
+	r = shared(1, f, 3 * SHARED_PAGE);
+	expect(r.error == 0 && r.count == 1);
+	q.offset = r.value;
+	expect_eq(asked(2, q, "", 0).count, 1);
+	wrote(f, 4 * SHARED_PAGE, "x", 1);
+	expect_eq(asked(2, q, "", 0).count, 5);
+	asked(1, (struct file_request){.op = FILE_RESIZE, .handle = f, .offset = 0}, "", 0);
+	expect(asked(2, q, "", 0).error == 0 && asked(2, q, "", 0).count == 0);
+	ask_path(FILE_REMOVE, "f", 0);
+	file_forget(&t, 1);
+	expect_eq(asked(2, q, "", 0).error, -E_NOENT);
+	q.offset = 0;
+	expect_eq(asked(2, q, "", 0).error, -E_NOENT);
+}
+
 /* Contents move into memory, where reads and writes find them, and end with the file. */
 TEST(a_file_becomes_memory_of_one_cluster)
 {
@@ -522,6 +547,7 @@ main(void)
 	RUN(names_are_found_and_errors_are_linuxs);
 	RUN(renaming_moves_replaces_and_makes_no_loops);
 	RUN(whatever_is_linked_a_file_has_the_names_that_the_model_has);
+	RUN(how_much_a_shared_file_has_is_told);
 	RUN(a_file_becomes_memory_of_one_cluster);
 	RUN(the_end_of_the_memory_is_an_error_and_removing_helps);
 	RUN(an_unlinked_file_lives_as_long_as_it_is_open);

@@ -45,7 +45,7 @@ AS_ON_LINUX = [
     ("fork", "fork"), ("paths_from_open_directories", "at"),
     ("standard_streams_can_be_closed", "closed"), ("wrong_arguments", "errnos"),
     ("queued_signals", "queued"), ("mappings_in_the_place_of_others", "replaced"),
-    ("memory_without_rights", "protected"),
+    ("memory_without_rights", "protected"), ("mappings_behind_the_ends_of_files", "behind"),
     ("kinds_of_waits", "childwaits"), ("waiting_for_children", "sigchld"),
     ("pieces_in_pipes", "pieces"), ("shared_memory", "shared"), ("semaphores", "semaphores"),
     ("sockets", "sockets"), ("message_queues", "queues"), ("process_groups", "pgroups"),

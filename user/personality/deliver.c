@@ -7,6 +7,7 @@
  */
 #include <stddef.h>
 #include <base/str.h>
+#include <user/personality/files.h>
 #include <user/personality/process.h>
 #include <user/personality/signal.h>
 
@@ -15,8 +16,8 @@
 #define SA_NODEFER 0x40000000u
 #define SA_RESETHAND 0x80000000u
 #define ECALL_BYTES 4
-#define SEGV_MAPERR 1		/* nothing is there; or it has not that right */
-#define SEGV_ACCERR 2
+#define SEGV_MAPERR 1		/* nothing is there */
+#define SEGV_ACCERR 2		/* or it has not that right; SIGBUS: the file has not that page */
 #define FAULT_ADDRESS 4		/* word of siginfo_t */
 
 /* On the program's stack while a handler runs: siginfo_t, then ucontext_t. */
@@ -209,16 +210,26 @@ signal_of_cause(uint32_t cause)
 	}
 }
 
-/* Without a handler that is not blocked the fault comes once more, and ends the process. */
+/*
+ * Without a handler that is not blocked the fault comes once more, and ends the process; but what
+ * lies behind the end of a file is none to the kernel.
+ */
 long
 signal_fault(const struct handler_event *c)
 {
 	struct going g = {.c = c, .r = thread_record(c), .fault = signal_of_cause(c->cause)};
-	const struct signal_note note = {.code = g.fault == SIGSEGV &&
-		memory_area(c->addr).end != 0 ? SEGV_ACCERR : SEGV_MAPERR};
-	uint64_t handler = kept.action[g.fault - 1].handler;
+	struct space_area a = g.fault == SIGSEGV ? memory_area(c->addr) : (struct space_area){0};
+	const struct signal_note note = {.code = a.end != 0 ? SEGV_ACCERR : SEGV_MAPERR};
+	uint64_t handler;
 
+	if (a.behind != 0 && mapped_reach(c->addr, 1u << c->write))
+		return 0;
+	if (a.behind != 0 && (kept.file_end[a.behind - 1].prot & 1u << c->write) != 0)
+		g.fault = SIGBUS;
+	handler = kept.action[g.fault - 1].handler;
 	if (handler == SIG_DFL || handler == SIG_IGN || (g.r->mask & SIGNAL_OF(g.fault)) != 0) {
+		if (a.behind != 0)
+			signal_end(c, (int)g.fault);
 		if (g.r->borrowed == 0)
 			robust_end_all(g.r->rank);
 		kthread_handler(HANDLE_FAULTS, 0, 0);

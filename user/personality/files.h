@@ -198,6 +198,12 @@ long pipe_create(const struct handler_event *c);
 int file_put_path(const struct handler_event *c, struct file_named *q, size_t at, long dir,
 	unsigned long from);
 
+/*
+ * Somebody wants a right to what lay behind the end of a file that is mapped: is it there now?
+ * Without the lock.
+ */
+bool mapped_reach(uint64_t addr, uint32_t right);
+
 /* mmap of a file, with the lock held. */
 long mapped_mmap(const struct handler_event *c);
 

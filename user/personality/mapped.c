@@ -2,7 +2,8 @@
  *
  * Files in memory. MAP_SHARED: the file server says by which key the process server of this cluster
  * knows the contents (FILE_SHARE), and that gives handles of them. MAP_PRIVATE: a copy, made at
- * once. Called with the descriptors' lock held.
+ * once. What lies behind the end of the file, beyond its last page, can be touched by nobody until
+ * the file, which is shared, has grown. Called with the descriptors' lock held.
  */
 #include <atoll/server.h>
 #include <servers/proc/client.h>
@@ -68,6 +69,31 @@ say_why_not(void)
 		console_print("atoll: mmap() fails: the file is memory of another cluster\n");
 }
 
+/* So many of the file's pages there are; key 0: of a copy. */
+static void
+end_behind(const struct mapping *m, uint64_t there, uint64_t key)
+{
+	uint64_t page = personality_info.page_bytes, done = there > m->first ? there - m->first : 0;
+	const struct file_end e = {.key = key, .shift = (uint32_t)(m->addr / page - m->first),
+		.prot = (uint32_t)m->prot};
+
+	if (done < m->pages)
+		memory_end_file(m->addr + done * page, (m->pages - done) * page, &e);
+}
+
+bool
+mapped_reach(uint64_t addr, uint32_t right)
+{
+	uint32_t page = (uint32_t)(addr / personality_info.page_bytes);
+	struct space_area a = memory_area(addr);
+	const struct file_end *e = &kept.file_end[(a.behind - 1) & SPACE_FILES];
+	struct file_request q = {.op = FILE_SHARED, .offset = e->key};
+	struct file_reply r;
+
+	return (e->prot & right) != 0 && e->key != 0 && files_ask(&q, &r) == 0 &&
+		memory_grow_file(page, r.count + e->shift);
+}
+
 static __attribute__((noinline)) long
 map_shared(const struct handler_event *c, const struct opened *o, struct mapping *m)
 {
@@ -88,6 +114,8 @@ map_shared(const struct handler_event *c, const struct opened *o, struct mapping
 		kpage_unmap(SELF, m->addr, (int)m->pages);
 	else
 		memory_note(m->addr, bytes, true);
+	if (result >= 0)
+		end_behind(m, r.count, r.value);
 	return result;
 }
 
@@ -95,17 +123,21 @@ static __attribute__((noinline)) long
 map_copy(const struct handler_event *c, const struct opened *o, struct mapping *m)
 {
 	uint64_t bytes = m->pages * personality_info.page_bytes;
-	long result = memory_place(c, PAGE_READ | PAGE_WRITE, &m->addr);
+	long result = memory_place(c, PAGE_READ | PAGE_WRITE, &m->addr), count;
 
 	if (result < 0)
 		return result == -E_EXIST ? result : -E_NOMEM;
-	result = files_read(o, m->first * personality_info.page_bytes, (char *)m->addr, bytes);
+	count = files_read(o, m->first * personality_info.page_bytes, (char *)m->addr, bytes);
+	result = count < 0 ? count : 0;
 	if (result >= 0 && m->prot != (PAGE_READ | PAGE_WRITE))
 		result = kpage_protect(SELF, m->addr, (int)m->pages, m->prot);
 	if (result < 0)
 		kpage_unmap(SELF, m->addr, (int)m->pages);
 	else
 		memory_note(m->addr, bytes, false);
+	if (result >= 0)
+		end_behind(m, m->first + ((uint64_t)count + personality_info.page_bytes - 1) /
+			personality_info.page_bytes, 0);
 	return result;
 }
 

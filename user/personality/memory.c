@@ -90,7 +90,7 @@ static long
 give_up(unsigned long addr, unsigned long bytes)
 {
 	struct space_area a = area_of(addr, bytes);
-	long result = kpage_unmap(SELF, addr, (int)(a.end - a.first));
+	long result = kpage_unmap(SELF, addr, (int)pages_of(bytes));
 
 	if (result >= 0 && is_noted())
 		space_remove(&kept.space, a.first, a.end);
@@ -119,6 +119,40 @@ void
 memory_go_on(void)
 {
 	lock_give(&lock);
+}
+
+void
+memory_end_file(unsigned long addr, unsigned long bytes, const struct file_end *e)
+{
+	struct space_area a = area_of(addr, bytes);
+
+	lock_take(&lock);
+	a.is_shared = e->key != 0;
+	a.behind = is_noted() ? space_free_file(&kept.space) & SPACE_FILES : 0;
+	if (a.behind != 0 && kpage_protect(SELF, addr, (int)(a.end - a.first), 0) >= 0) {
+		space_remove(&kept.space, a.first, a.end);
+		space_add(&kept.space, a);
+		kept.file_end[a.behind - 1] = *e;
+		kept.takes_faults = 1;
+	}
+	lock_give(&lock);
+}
+
+bool
+memory_grow_file(uint32_t page, uint32_t end)
+{
+	struct space_area a;
+	bool result;
+
+	lock_take(&lock);
+	a = space_find(&kept.space, page);
+	if (end > a.end)
+		end = a.end;
+	result = a.behind != 0 && page < end && kpage_protect(SELF, a.first *
+		personality_info.page_bytes, (int)(end - a.first),
+		(int)kept.file_end[a.behind - 1].prot) >= 0;
+	lock_give(&lock);
+	return result;
 }
 
 struct space_area

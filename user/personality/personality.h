@@ -207,6 +207,13 @@ struct limit {
 	uint64_t now, most;
 };
 
+/* Of a mapping that reaches behind the end of its file. */
+struct file_end {
+	uint64_t key;			/* of the file's memory; 0: a copy, which stays as it is */
+	uint32_t shift;			/* to be added to pages of the file: those here */
+	uint32_t prot;
+};
+
 /* What a child of fork has as its parent had it; all else here begins anew with it. */
 struct kept {
 	struct signal_action action[64];
@@ -215,7 +222,8 @@ struct kept {
 	uint32_t umask_changed;		/* bits of the mask that are not as at first */
 	uint32_t limits_changed;	/* bits: which limits have been set (limits.h) */
 	struct limit limit[LIMITS];
-	struct space space;		/* used if the process has one rank */
+	struct file_end file_end[SPACE_FILES];	/* struct space_area, `behind` */
+	struct space space;		/* used if the process has one rank; it is the last */
 };
 
 extern struct kept kept __attribute__((visibility("hidden")));
@@ -266,6 +274,14 @@ void memory_note(unsigned long addr, unsigned long bytes, bool is_shared);
  */
 int memory_hold(void);
 void memory_go_on(void);
+
+/*
+ * Pages that were noted lie behind the end of their file: who touches them gets SIGBUS. If there is
+ * no room to know that they are what they were, and have zeros. And the file is longer now: those
+ * below page `end` of the area in which `page` lies have their rights. False: they have not.
+ */
+void memory_end_file(unsigned long addr, unsigned long bytes, const struct file_end *e);
+bool memory_grow_file(uint32_t page, uint32_t end);
 
 /* What is known to be there; without pages: nothing. */
 struct space_area memory_area(unsigned long addr);

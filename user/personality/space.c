@@ -29,7 +29,7 @@ space_add(struct space *s, struct space_area a)
 	for (uint32_t i = s->count; i-- > 0;) {
 		const struct space_area *b = &s->area[i];
 
-		if (b->is_shared != a.is_shared)
+		if (b->is_shared != a.is_shared || b->behind != a.behind)
 			continue;
 		if (b->end == a.first)
 			a.first = area_take(s, i).first;
@@ -64,4 +64,16 @@ space_find(const struct space *s, uint32_t page)
 		if (s->area[i].first <= page && page < s->area[i].end)
 			return s->area[i];
 	return (struct space_area){0};
+}
+
+uint32_t
+space_free_file(const struct space *s)
+{
+	uint32_t used = 0, n = 1;
+
+	for (uint32_t i = 0; i < s->count; i++)
+		used |= 1u << s->area[i].behind;
+	while (n <= SPACE_FILES && (used >> n & 1) != 0)
+		n++;
+	return n <= SPACE_FILES ? n : 0;
 }

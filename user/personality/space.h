@@ -12,11 +12,14 @@
 
 #define SPACE_AREAS 120
 
+#define SPACE_FILES 7
+
 /* Pages [first, end). Two that touch each other differ. */
 struct space_area {
 	uint32_t first;
-	uint32_t end : 31;
+	uint32_t end : 28;
 	uint32_t is_shared : 1;
+	uint32_t behind : 3;	/* the end of a file, which one of SPACE_FILES, from 1; 0: none */
 };
 
 struct space {
@@ -30,6 +33,9 @@ void space_add(struct space *s, struct space_area a);
 
 /* They are gone, if they were there. */
 void space_remove(struct space *s, uint32_t first, uint32_t end);
+
+/* A number for a file behind whose end an area lies, that no other has; 0: all have one. */
+uint32_t space_free_file(const struct space *s);
 
 /* The area in which a page lies; one without pages: in none. */
 struct space_area space_find(const struct space *s, uint32_t page);

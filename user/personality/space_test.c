@@ -53,6 +53,25 @@ TEST(what_is_removed_leaves_the_rest)
 	expect_eq(space.count, 0);
 }
 
+TEST(what_lies_behind_files_is_told_apart)
+{
+	space = (struct space){0};
+	add(0, 5, false);
+	for (uint32_t i = 1; i <= SPACE_FILES; i++) {
+		expect_eq(space_free_file(&space), i);
+		space_add(&space, (struct space_area){.first = 10 * i, .end = 10 * i + 10,
+			.behind = i & SPACE_FILES});
+	}
+	expect_eq(space.count, SPACE_FILES + 1);
+	expect_eq(space_free_file(&space), 0);
+	space_remove(&space, 33, 37);
+	expect(space_find(&space, 32).behind == 3 && space_find(&space, 37).behind == 3);
+	expect_eq(space_free_file(&space), 0);
+	space_remove(&space, 30, 40);
+	expect_eq(space_free_file(&space), 3);
+	expect(space_find(&space, 20).behind == 2 && space_find(&space, 4).behind == 0);
+}
+
 TEST(too_many_are_noticed)
 {
 	space = (struct space){0};
@@ -119,6 +138,7 @@ main(void)
 {
 	RUN(areas_that_touch_each_other_are_one);
 	RUN(what_is_removed_leaves_the_rest);
+	RUN(what_lies_behind_files_is_told_apart);
 	RUN(too_many_are_noticed);
 	RUN(a_list_says_what_a_table_says);
 	return TEST_FAILED;
