@@ -16,7 +16,7 @@
 #define BOOT_POLICIES_MAX 4
 
 /* beside the roles of cores: not of the machine, a thread of the host that entered (hal/guest.h) */
-#define ROLE_GUEST 4
+#define ROLE_GUEST 5
 
 struct boot_cluster {
 	/* physical address of the private memory (0: the back end allocates it) */

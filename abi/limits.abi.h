@@ -35,7 +35,7 @@
 #define THREAD_COUNTS_SIZE 32
 #define CLUSTER_STATE_SIZE 16
 #define PORT_STATS_SIZE 40
-#define CORE_INFO_SIZE 80
+#define CORE_INFO_SIZE 88
 
 /*
  * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server
@@ -175,7 +175,8 @@
 #define ROLE_TC 1
 #define ROLE_KC 2		/* kernel only */
 #define ROLE_AC 3		/* one user thread at a time, never preempted */
-#define ROLE_KINDS 4
+#define ROLE_XC 4		/* lent by its thread to a program as bare hardware (core_lend) */
+#define ROLE_KINDS 5
 
 /* keys of the core_count call: what the calling core counted since it started */
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */

@@ -363,11 +363,11 @@ struct core {
 	/* home */
 	_Alignas(HAL_CACHE_LINE) uint32_t load;	/* threads placed here */
 	uint32_t role;		/* what it is for: ROLE_* */
-	bool is_crowded;	/* an AC that is a TC until it has no thread */
+	bool is_crowded;	/* an AC that is a TC, or an XC, until it has no thread */
 	bool is_untold;		/* it has not been told of its role */
 	uint32_t ready_put;
 	uint64_t role_since;	/* when it got its role */
-	uint64_t role_ns[ROLE_KINDS];	/* time in each before that */
+	uint64_t role_ns[ROLE_KINDS - 1];	/* time in each before that, but idle */
 	uint32_t crowded;	/* times that is_crowded became true */
 	uint32_t spread;	/* threads that thread_spreads has sent away */
 	/* the two directions of active messages */

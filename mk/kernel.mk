@@ -65,8 +65,10 @@ K_HALINC := -Ihal/include -I$(HAL_CPU_INC) -I$(CONTEXT_DIR)
 SYSTEM_HAL := hal/cpu/hosted hal/cpu/coroutine hal/board/linux
 K_SYS := -D_GNU_SOURCE
 
-HAL_DIRS := $(wildcard hal/generic hal/cpu/$(CPU) hal/noc/$(NOC) $(if $(BOARD),hal/board/$(BOARD)))
-HAL_SRC := $(filter-out $(wildcard hal/*/*/boot/*),$(call find_c,$(HAL_DIRS)))
+# hal/generic: for CPUs that have no file of that name
+HAL_DIRS := $(wildcard hal/cpu/$(CPU) hal/noc/$(NOC) $(if $(BOARD),hal/board/$(BOARD)))
+HAL_SRC := $(filter-out $(wildcard hal/*/*/boot/*),$(call find_c,$(HAL_DIRS))) \
+	$(foreach f,$(call find_c,hal/generic),$(if $(wildcard hal/cpu/$(CPU)/$(notdir $(f))),,$(f)))
 BOOT_SRC := $(filter $(wildcard hal/*/*/boot/*),$(call find_c,$(HAL_DIRS)))
 # base/mem.c (memcpy and its like) is for code without a libc, base/soft.c for a CPU that may lack multiply and divide
 BASE_SRC := $(filter-out $(if $(HAL_LIBS),base/mem.c) $(filter-out $(SOFT),base/soft.c base/soft32.c),$(call find_c,base))
@@ -83,12 +85,12 @@ K_ALL := $(BASE_OBJ) $(HAL_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
 
 # Files without a hot path are made small where the size of the kernel is bounded; the others are made fast.
 K_SMALL_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str hal/board/ \
-	hal/cpu/riscv64/boot/ hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/ kernel/boot/ \
+	hal/cpu/riscv64/boot/ hal/cpu/riscv64/early hal/cpu/riscv64/lend hal/cpu/riscv64/panic hal/noc/shm/ kernel/boot/ \
 	kernel/call/enter kernel/dev/ kernel/ikc/ kernel/mem/a kernel/mem/c kernel/mem/frame kernel/mem/m \
 	kernel/mem/q kernel/mem/s kernel/proc/ kernel/object/calls kernel/object/object kernel/object/quota \
 	kernel/object/slab \
 	kernel/thread/alarm kernel/thread/calls kernel/thread/counts kernel/thread/futex kernel/thread/guest \
-	kernel/thread/move kernel/thread/role)
+	kernel/thread/lend kernel/thread/move kernel/thread/role)
 # What runs seldom saves its registers by functions of the compiler's library: a call for what is a row of
 # instructions elsewhere. The linker's optimisation knows that option for all files or for none: these files are without.
 K_SELDOM_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str hal/board/ hal/cpu/riscv64/boot/ \
@@ -96,7 +98,8 @@ K_SELDOM_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/st
 	kernel/call/enter kernel/call/fault kernel/ikc/channel kernel/ikc/endpoint kernel/ikc/mail_credit kernel/ikc/mail_in \
 	kernel/ikc/mail_out kernel/ikc/portal. kernel/ikc/portal_event kernel/ikc/portal_move kernel/ikc/sync \
 	kernel/ikc/watch kernel/mem/alloc kernel/mem/demand kernel/mem/mem. kernel/object/slab kernel/proc/init \
-	kernel/thread/alarm kernel/thread/counts kernel/thread/guest kernel/thread/move kernel/thread/role)
+	kernel/thread/alarm kernel/thread/counts kernel/thread/guest kernel/thread/lend kernel/thread/move \
+	kernel/thread/role)
 k_size = $(if $(filter $(K_SMALL_$(PORT)),$(1)),-Os) $(if $(filter $(K_SELDOM_$(PORT)),$(1)),-msave-restore)
 # nor is what the compiler itself calls, or what tests or the machine start share with the kernel
 K_APART := $(K_SELDOM_$(PORT)) base/mem% tests/%

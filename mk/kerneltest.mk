@@ -5,6 +5,8 @@
 KT := $(OUT)/tests/kernel
 KT_SRC := $(wildcard tests/kernel/*.c)
 KT_SHARED := tests/kernel/ktest.c
+# what a test runs on a core without a kernel below it
+KT_CPU := $(firstword $(wildcard tests/kernel/cpu/$(PORT)/lent.S) tests/kernel/cpu/generic/lent.S)
 KT_MAINS := $(filter-out $(KT_SHARED),$(KT_SRC))
 KT_BINS := $(patsubst tests/kernel/%.c,$(KT)/%,$(KT_MAINS))
 
@@ -12,7 +14,7 @@ $(U)/tests/kernel/%.o: tests/kernel/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I. -I$(VIEW)/server -Iuser/include -Ihal/include -Ihal/cpu/$(PORT)/include -c -o $@ $<
-$(KT_BINS): $(KT)/%: $(U)/tests/kernel/%.c.o $(patsubst %,$(U)/%.o,$(KT_SHARED)) $(FREE_OBJ) $(LIB)/libatoll.a
+$(KT_BINS): $(KT)/%: $(U)/tests/kernel/%.c.o $(patsubst %,$(U)/%.o,$(KT_SHARED) $(KT_CPU)) $(FREE_OBJ) $(LIB)/libatoll.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(U_LD) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a $(U_LIBGCC)

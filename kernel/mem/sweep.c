@@ -4,6 +4,8 @@
  */
 #include <base/str.h>
 #include <kernel/cluster.h>
+#include <kernel/mem/calls.h>
+#include <kernel/thread/thread.h>
 
 #define POSTS_PER_STEP 4	/* cores that are posted to */
 #define FRAMES_PER_STEP 6	/* that are freed */
@@ -41,7 +43,7 @@ post_some(struct cluster *c, struct sweep *s)
 		bitmap_clear(s->todo, i);
 		s->unposted--;
 		posted++;
-		hal_interrupt(i);
+		core_interrupt(core_at(c, i));
 	}
 	return posted > 0;
 }
@@ -69,13 +71,16 @@ retire(struct cluster *c, struct sweep *s, unsigned *frames, bool *any)
 /*
  * Does the sweep concern this core? One that had threads of the process and has left its space
  * since does not count any more: only a thread that home places there makes it enter that again.
+ * Nor does a shoot-down concern a core that is lent, which has left its space until it is back.
  */
 static bool
-concerns(const struct cluster *c, struct process *p, uint32_t core)
+concerns(const struct cluster *c, const struct sweep *s, struct process *p, uint32_t core)
 {
 	if (!bitmap_test(p->cores, core))
 		return false;
-	if (p->placed[core] != 0 || hal_load32(&core_at(c, core)->knows) == SPACE_NAME(&p->space))
+	if (p->placed[core] != 0)
+		return s->fn != shoot_down || core_at(c, core)->role != ROLE_XC;
+	if (hal_load32(&core_at(c, core)->knows) == SPACE_NAME(&p->space))
 		return true;
 	bitmap_clear(p->cores, core);
 	return false;
@@ -98,7 +103,7 @@ sweep_cover(struct cluster *c, struct sweep *s, struct process *p, int except)
 	for (uint32_t i = 0; i < c->cores + c->guests; i++) {
 		if (bitmap_test(s->todo, i) || ((int)i == except && i != KERNEL_CORE))
 			continue;
-		if (i == KERNEL_CORE ? !bitmap_test(p->cores, i) : !concerns(c, p, i))
+		if (i == KERNEL_CORE ? !bitmap_test(p->cores, i) : !concerns(c, s, p, i))
 			continue;
 		bitmap_set(s->todo, i);
 		cores++;

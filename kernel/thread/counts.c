@@ -100,6 +100,7 @@ counts_make(struct thread *t)
 	t->counts = &made->counts;
 	hal_publish(&t->counts, sizeof(t->counts));
 	upcall_change(t, UPCALL_COUNT, 0);
+	hal_fence();		/* home looks next at words that it has written as a record */
 	return t->counts;
 }
 

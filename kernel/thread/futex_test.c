@@ -45,6 +45,9 @@ void coro_notify(unsigned to, unsigned at, const char *file, int line) { (void)t
 	(void)file, (void)line; }
 void coro_interrupt(unsigned to, const char *file, int line) { (void)to, (void)file, (void)line;
 	abort(); }
+uint32_t coro_load32(const volatile uint32_t *p, const char *file, int line) { (void)file,
+	(void)line; return *p; }
+void hal_core_take_back(unsigned at) { (void)at, abort(); }
 unsigned hal_cluster_id(void) { return 0; }
 void *hal_core_local(void) { return &core[1]; }
 int hal_user_load32(uintptr_t addr, uint32_t *value) { (void)addr, (void)value; abort(); }

@@ -89,7 +89,7 @@ role_tell(struct core *core)
 	else if (am_post(core, role_take, &core->role, sizeof(core->role)) != 0)
 		return false;
 	else
-		hal_interrupt(core->id);
+		core_interrupt(core);
 	return true;
 }
 
@@ -111,17 +111,25 @@ roles_poll(struct cluster *c)
 	return any;
 }
 
+void
+role_set(struct core *core, uint32_t role)
+{
+	uint64_t now = hal_clock_ns();
+
+	if (core->role != ROLE_IDLE)
+		core->role_ns[core->role - 1] += now - core->role_since;
+	core->role_since = now;
+	core->role = role;
+	core->is_crowded = false;
+	core->cluster->floor_count = 0;
+}
+
 static void
 role_give(struct core *core, uint32_t role)
 {
 	struct cluster *c = core->cluster;
-	uint64_t now = hal_clock_ns();
 
-	core->role_ns[core->role] += now - core->role_since;
-	core->role_since = now;
-	core->role = role;
-	core->is_crowded = false;
-	c->floor_count = 0;
+	role_set(core, role);
 	if (!core->is_untold) {
 		core->is_untold = true;
 		c->untold++;
@@ -146,7 +154,7 @@ role_crowd(const struct thread *t)
 void
 role_empty(struct core *core)
 {
-	if (hal_clock_ns() - core->role_since >= CROWDED_NS)
+	if (core->role == ROLE_XC || hal_clock_ns() - core->role_since >= CROWDED_NS)
 		role_give(core, ROLE_AC);
 }
 
@@ -262,6 +270,7 @@ long
 kc_core_info(struct thread *caller, int core, void *info)
 {
 	struct cluster *c = caller->cluster;
+	uint64_t now = hal_clock_ns();
 	struct core_info out = {0};
 	struct core *of;
 
@@ -280,8 +289,11 @@ kc_core_info(struct thread *caller, int core, void *info)
 		out.count[CORE_MESSAGES] = (uint32_t)c->am.served;
 		out.waiting = am_waiting(&c->am);
 	}
-	memcpy(out.role_ns, of->role_ns, sizeof(out.role_ns));
-	out.role_ns[of->role] += hal_clock_ns() - of->role_since;
+	memcpy(&out.role_ns[ROLE_IDLE + 1], of->role_ns, sizeof(of->role_ns));
+	out.role_ns[of->role] += now - of->role_since;
+	for (int i = ROLE_IDLE + 1; i < ROLE_KINDS; i++)
+		now -= out.role_ns[i];
+	out.role_ns[ROLE_IDLE] = now;
 	memcpy(info, &out, sizeof(out));
 	return 0;
 }

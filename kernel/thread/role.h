@@ -22,6 +22,9 @@ void role_crowd(const struct thread *t);
 /* Home: the last thread has left a core that is_crowded: it is an AC again, if it may be. */
 void role_empty(struct core *core);
 
+/* Home: from now on the core is for something else, as it knows itself, and is_crowded no more. */
+void role_set(struct core *core, uint32_t role);
+
 /* Home: tell cores of their roles. False: nobody could be told. */
 bool roles_poll(struct cluster *c);
 

@@ -221,10 +221,16 @@ use_space(struct core *core, struct hal_space *space)
 	hal_store32(&core->knows, SPACE_NAME(space));
 }
 
-static void
-leave_space(struct core *core)
+void
+core_leave_space(struct core *core)
 {
 	use_space(core, NULL);
+}
+
+void
+core_enter_space(struct core *core)
+{
+	use_space(core, &core->current->proc->space);
 }
 
 static uint64_t
@@ -341,7 +347,7 @@ core_drop_current(struct core *core)
 	if (s == NULL)
 		return;
 	core->doomed = NULL;
-	leave_space(core);
+	core_leave_space(core);
 	sweep_acknowledge(core->cluster, s);
 }
 
@@ -377,7 +383,7 @@ core_evict(struct core *core, const void *data)
 		return;
 	}
 	if (core->space == &post->proc->space)
-		leave_space(core);
+		core_leave_space(core);
 	sweep_acknowledge(core->cluster, post->sweep);
 }
 

@@ -16,6 +16,13 @@ void ready_drain(struct core *core);
 /* The thread waits in a call: home ends that at t->until at the latest. */
 void core_park(struct core *core, const struct thread *t);
 
+/*
+ * The core knows none of the addresses of its current thread until it enters that again, or with
+ * core_enter_space.
+ */
+void core_leave_space(struct core *core);
+void core_enter_space(struct core *core);
+
 /* The running thread does not go on here: leave to another. */
 _Noreturn void core_leave(struct core *core);
 

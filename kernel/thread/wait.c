@@ -23,6 +23,8 @@ core_interrupt(const struct core *core)
 {
 	if (!core_is_home(core) || core->current != NULL)
 		hal_interrupt(core->id);
+	if (unlikely(hal_load32(&core->acts) == ROLE_XC))
+		hal_core_take_back(core->id);
 }
 
 /*

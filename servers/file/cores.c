@@ -16,7 +16,7 @@
 #define WORDS_MAX 4
 #define HEAD \
 	"core cluster role acts threads ticks faults messages shot-down changes calls waiting " \
-	"spread crowded idle-ms tc-ms kc-ms ac-ms\n"
+	"spread crowded idle-ms tc-ms kc-ms ac-ms xc-ms\n"
 #define NS_PER_MS 1000000u
 
 static const char *
@@ -26,6 +26,7 @@ name_of_role(uint32_t role)
 	case ROLE_TC: return "tc";
 	case ROLE_KC: return "kc";
 	case ROLE_AC: return "ac";
+	case ROLE_XC: return "xc";
 	default: return "idle";
 	}
 }

@@ -179,7 +179,7 @@ TEST(a_process_is_told_where_to_run)
 
 #define CORES_HEAD \
 	"core cluster role acts threads ticks faults messages shot-down changes calls waiting " \
-	"spread crowded idle-ms tc-ms kc-ms ac-ms\n"
+	"spread crowded idle-ms tc-ms kc-ms ac-ms xc-ms\n"
 
 TEST(cores_are_shown_and_get_roles)
 {
@@ -194,11 +194,11 @@ TEST(cores_are_shown_and_get_roles)
 		.role_ns = {[ROLE_TC] = 2999999, [ROLE_AC] = 4000000000}};
 	expect_file("/dev/cores",
 		CORES_HEAD
-		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"1 0 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"3 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"4 1 ac tc 4 5 7 8 9 1 11 12 13 14 0 2 0 4000\n");
+		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"1 0 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"3 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"4 1 ac tc 4 5 7 8 9 1 11 12 13 14 0 2 0 4000 0\n");
 	expect_eq(told_cores("core 4 role tc\n"), 15);
 	expect_eq(core_of[1][2].role, ROLE_TC);
 	expect_eq(told_cores("\n core 1  role kc \ncore 3 role ac"), 33);
@@ -218,11 +218,11 @@ TEST(cores_are_shown_and_get_roles)
 		true);
 	expect_file("/dev/cores",
 		CORES_HEAD
-		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"1 0 tc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"3 1 ac idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"4 1 tc tc 4 5 7 8 9 1 11 12 13 14 0 2 0 4000\n");
+		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"1 0 tc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"3 1 ac idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"4 1 tc tc 4 5 7 8 9 1 11 12 13 14 0 2 0 4000 0\n");
 	expect_sound();
 }
 

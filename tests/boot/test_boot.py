@@ -81,8 +81,8 @@ def test_cluster_0_alone_ends_the_machine():
     one_dies("off", "store access fault")
 
 
-def test_the_machine_start_serves_cluster_0_alone():
-    one_dies("call", "call from the kernel")
+def test_the_machine_start_stops_clusters_for_cluster_0_alone():
+    one_dies("call", "a check has failed")
 
 
 def hangs(scenario):

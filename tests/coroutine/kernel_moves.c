@@ -227,8 +227,14 @@ static void
 thread(uintptr_t me)
 {
 	unsigned round = (unsigned)me / THREADS, i = (unsigned)me % THREADS;
+	long self = KC(KC_THREAD_SELF);
 
-	run.handle[round][i] = KC(KC_THREAD_SELF);
+	/* whatever a thread before it had counted */
+	if (coro_random(2)) {
+		child_check(KC(KC_THREAD_STATS, self, &shared.counts[round][i]) == 0);
+		child_check(shared.counts[round][i].calls == 0);
+	}
+	run.handle[round][i] = self;
 	child_check(KC(KC_THREAD_HANDLER, HANDLE_UPCALLS, handler,
 		shared.handler_stack[round][i] + STACK_BYTES) == 0);
 	child_check(KC(KC_THREAD_UPCALLS, 1u << BIT) == 0);

@@ -105,7 +105,7 @@ MUTANTS = (
     ("kernel_roles", "a core is not told of its role", ROLE,
      "\telse if (am_post(core, role_take, &core->role, sizeof(core->role)) != 0)\n\t\treturn false;\n", ""),
     ("kernel_roles", "a core is told of its role and not interrupted", ROLE,
-     "\telse\n\t\thal_interrupt(core->id);\n", ""),
+     "\telse\n\t\tcore_interrupt(core);\n", ""),
     ("kernel_roles", "a core that is not shared any more keeps its tick", ROLE,
      "\tif (core_is_shared(core))\n\t\ttick_stop(core);\n", ""),
     ("kernel_roles", "a core that is shared since its last call does not look around", AM,

@@ -114,7 +114,7 @@ def decisions():
     if rows[2]["role"] != "kc" or rows[2]["acts"] != "kc" or names(trace, "X")["kc"] != 1:
         raise Wrong(f"core 2 is no kc: {rows[2]}")
     for r in rows:
-        if sum(int(r[k]) for k in ("idle-ms", "tc-ms", "kc-ms", "ac-ms")) == 0:
+        if sum(int(r[k]) for k in ("idle-ms", "tc-ms", "kc-ms", "ac-ms", "xc-ms")) == 0:
             raise Wrong(f"a core without time: {r}")
 
 

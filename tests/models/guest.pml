@@ -8,7 +8,7 @@
  * proves: kernel/thread/guest.c leave_serve 4fc4343b0302
  * proves: kernel/thread/guest.c kernel_guest_leave e3b670c60476
  * proves: kernel/mem/sweep.c sweeps_want 97c372885d87
- * proves: kernel/mem/sweep.c post_some d1d0c63efd00
+ * proves: kernel/mem/sweep.c post_some 9717c92fc537
  *
  * run: -DSWEEPS=1
  * run: -DSWEEPS=3

@@ -11,16 +11,16 @@
  * Shown: no thread ever uses a page by a translation whose frame was freed; no core that is skipped can walk the tables, which change; a process that is gone has no core left in
  * its space, so that its tables and its entry can be used again.
  *
- * proves: kernel/mem/sweep.c concerns fcf122cb1093
- * proves: kernel/mem/sweep.c sweep_cover 3735ae2e1eb5
+ * proves: kernel/mem/sweep.c concerns 2fcd7528e1d1
+ * proves: kernel/mem/sweep.c sweep_cover eb6956ae33d7
  * proves: kernel/mem/sweep.c sweep_send 48d4331fe0e7
- * proves: kernel/mem/sweep.c post_some d1d0c63efd00
+ * proves: kernel/mem/sweep.c post_some 9717c92fc537
  * proves: kernel/mem/sweep.c sweep_acknowledge ed0ef55de65a
  * proves: kernel/mem/calls.c shoot_down 93544214c0b1
  * proves: kernel/thread/run.c use_space 0cb0fe4ef8b4
  * proves: kernel/thread/run.c thread_enter 8297aca75949
- * proves: kernel/thread/run.c core_drop_current 225ca4cafea0
- * proves: kernel/thread/run.c core_evict 26bd5b684750
+ * proves: kernel/thread/run.c core_drop_current bdffde46fa75
+ * proves: kernel/thread/run.c core_evict 2586721ddade
  * proves: kernel/thread/table.c thread_make 50743839c660
  * proves: kernel/thread/table.c thread_unplace 30deac0a2f38
  * proves: hal/cpu/riscv64/mmu.c hal_space_use 6a88e0484c0d

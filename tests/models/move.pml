@@ -14,13 +14,13 @@
  * proves: kernel/thread/move.c kc_thread_cores b08f7c7bfac0
  * proves: kernel/thread/move.c thread_confine 0abac8b10a6e
  * proves: kernel/thread/run.c enter_looking b6161bc5b182
- * proves: kernel/thread/run.c core_evict 26bd5b684750
- * proves: kernel/thread/run.c core_drop_current 225ca4cafea0
+ * proves: kernel/thread/run.c core_evict 2586721ddade
+ * proves: kernel/thread/run.c core_drop_current bdffde46fa75
  * proves: kernel/thread/run.c drain 5cedf03741fc
  * proves: kernel/am/am.c serve 86d937edc30d
  * proves: kernel/am/am.c call_wait c47b7e5f2bf1
  * proves: kernel/am/am.c look_for_upcall 1d99d66e037a
- * proves: kernel/mem/sweep.c concerns fcf122cb1093
+ * proves: kernel/mem/sweep.c concerns 2fcd7528e1d1
  *
  * run: -DASKS=3 -DCALLS=1
  * run: -DASKS=2 -DCALLS=2

@@ -11,7 +11,7 @@
  *
  * proves: kernel/thread/wait.c push_ready f6ca392e52b1
  * proves: kernel/thread/wait.c thread_ready df2442592a75
- * proves: kernel/thread/wait.c core_interrupt f3e7d172a429
+ * proves: kernel/thread/wait.c core_interrupt dfbba09660f9
  * proves: kernel/thread/run.c drain 5cedf03741fc
  * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
  * proves: kernel/thread/run.c quantum_follow d9907110c5f6
@@ -19,8 +19,8 @@
  * proves: kernel/thread/run.c cut_short 8377818a3eed
  * proves: kernel/thread/run.c give_way da69380a8476
  * proves: kernel/thread/run.c core_interrupted 34f0742c766b
- * proves: kernel/thread/run.c core_drop_current 225ca4cafea0
- * proves: kernel/thread/run.c core_evict 26bd5b684750
+ * proves: kernel/thread/run.c core_drop_current bdffde46fa75
+ * proves: kernel/thread/run.c core_evict 2586721ddade
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
  * proves: kernel/thread/run.c core_go_on 37dcc1ac4762
  * proves: kernel/thread/run.c core_loop 745f75ca1e85

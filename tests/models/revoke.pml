@@ -19,7 +19,7 @@
  * proves: kernel/mem/calls.c shoot_down_begin ea36b7a4560a
  * proves: kernel/mem/calls.c shoot_down_done dd1b9978c13e
  * proves: kernel/mem/sweep.c sweep_begin 26adac8efb1b
- * proves: kernel/mem/sweep.c sweep_cover 3735ae2e1eb5
+ * proves: kernel/mem/sweep.c sweep_cover eb6956ae33d7
  * proves: kernel/mem/sweep.c retire 8d60796a93bc
  * proves: kernel/mem/frame.c frame_put 5ea0a3b165ce
  * proves: kernel/mem/frame.c free_after 73a77ff6feb7

@@ -8,7 +8,7 @@
  *
  * proves: kernel/thread/alarm.c upcall_begin 150980f7d63a
  * proves: kernel/thread/alarm.c upcall_serve d80a655afc6b
- * proves: kernel/thread/wait.c core_interrupt f3e7d172a429
+ * proves: kernel/thread/wait.c core_interrupt dfbba09660f9
  * proves: kernel/thread/thread.h thread_upcall 9297f1a10401
  * proves: kernel/am/am.c look_for_upcall 1d99d66e037a
  * proves: kernel/am/am.c am_call_kernel b18044995661

@@ -15,7 +15,7 @@ from ui import BUILD, Failure
 
 LAYOUT = cheader.Header(os.path.join(machines.ROOT, "hal", "cpu", "riscv64", "layout.h"))
 KERNEL_BASE = LAYOUT.KERNEL_BASE
-ROLES = {getattr(machines.C, "ROLE_" + name): name.lower() for name in ("IDLE", "TC", "KC", "AC")}
+ROLES = {getattr(machines.C, "ROLE_" + name): name.lower() for name in ("IDLE", "TC", "KC", "AC", "XC")}
 QUEUE_MAX = 4096	# a list that changes while it is read may seem to have no end
 
 

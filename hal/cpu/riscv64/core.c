@@ -251,19 +251,10 @@ hal_interrupt_home(unsigned cluster)
 		hal_bell_ring(&rings[hal_machine.record->cluster[cluster].first_core]);
 }
 
-/* Ask the machine start, which stays resident. It keeps what a function call keeps. */
 static int
 monitor_call(unsigned long what, unsigned long cluster)
 {
-	register unsigned long a0 __asm__("a0") = what;
-	register unsigned long a1 __asm__("a1") = cluster;
-
-	if (hal_cluster_id() != 0)
-		return -E_ACCES;
-	__asm__ volatile("ecall" : "+r"(a0), "+r"(a1) : :
-		"memory", "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a2", "a3", "a4", "a5",
-		"a6", "a7");
-	return (int)a0;
+	return hal_cluster_id() != 0 ? -E_ACCES : hal_monitor_ask(what, cluster);
 }
 
 /*

@@ -81,6 +81,9 @@ extern uint64_t hal_kernel_satp;
 /* Interrupt a core of this cluster: INTERRUPT_*. */
 void hal_core_ring(struct hal_core_area *a, uint32_t why);
 
+/* lend.c: ask the machine start, which stays resident. It keeps what a function call keeps. */
+int hal_monitor_ask(unsigned long what, unsigned long about);
+
 /* Let this core stop for ever, asleep. */
 _Noreturn void hal_core_stop(void);
 

@@ -76,5 +76,6 @@
 #define SSTATUS_FS_INITIAL 0x2000
 #define SSTATUS_FS_CLEAN 0x4000
 #define STIMECMP 0x14d
+#define SCOUNTEREN 7			/* user code reads cycle, time, instret */
 
 #endif

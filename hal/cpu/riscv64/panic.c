@@ -76,9 +76,12 @@ cluster_end(void)
 	struct hal_core_area *a = hal_core_area();
 
 	hal_noc_mark_dead(a->cluster);
-	for (uint32_t i = 0; i < hal_machine.cores; i++)
-		if (i != a->core)
-			hal_core_ring(hal_area_of(i), INTERRUPT_STOP);
+	for (uint32_t i = 0; i < hal_machine.cores; i++) {
+		if (i == a->core)
+			continue;
+		hal_core_ring(hal_area_of(i), INTERRUPT_STOP);
+		hal_core_take_back(i);
+	}
 	for (uint32_t i = 0; i < hal_machine.clusters; i++)
 		if (i != a->cluster && hal_noc_alive(i))
 			hal_notify(i, 0);

@@ -28,7 +28,7 @@ start:
 	csrci	sstatus, 2		/* SIE */
 	li	t0, SSTATUS_FS_CLEAN
 	csrs	sstatus, t0
-	li	t0, 7
+	li	t0, SCOUNTEREN
 	csrw	scounteren, t0
 	li	t0, -1
 	csrw	STIMECMP, t0

@@ -64,12 +64,19 @@ volatile void *hal_device(uint64_t paddr);
 #endif
 
 /*
- * What the machine start does for cluster 0 later on, where it stays resident (riscv64): a call
- * from S-mode with one of these in a0 and a cluster in a1, which returns in a0 what
- * hal_cluster_stop and hal_cluster_start do (hal/core.h).
+ * What the machine start does later on, where it stays resident (riscv64): a call from S-mode with
+ * one of these in a0. STOP, START: for cluster 0, with a cluster in a1; returns in a0 what
+ * hal_cluster_stop and hal_cluster_start do (hal/core.h). LEND: for a kernel that lends the core
+ * that calls; a1 to a4 are paddr, bytes, entry and arg of hal_core_lend, whose result it returns;
+ * satp, stvec, sstatus, sp and tp are as before then. RETURN: the core of the caller's cluster that
+ * a1 numbers is wanted: if it is lent it comes back, and if it is not its next LEND fails, unless
+ * it says HOLD before that.
  */
 #define HAL_MONITOR_STOP 1
 #define HAL_MONITOR_START 2
+#define HAL_MONITOR_LEND 3
+#define HAL_MONITOR_RETURN 4
+#define HAL_MONITOR_HOLD 5
 
 #define HAL_IMAGE_MAGIC 0x414b5441	/* "ATKA" */
 

@@ -21,6 +21,7 @@
 #include <cpu/core.h>		/* may define hal_core_local() and friends inline */
 
 struct boot_record;
+struct hal_frame;
 
 #define HAL_FOREVER UINT64_MAX
 
@@ -102,6 +103,27 @@ _Noreturn void hal_machine_halt(int status);
  */
 int hal_cluster_stop(unsigned cluster);
 int hal_cluster_start(unsigned cluster);
+
+/*
+ * Lend the running core to a program as bare hardware. It runs what lies in `bytes` bytes of this
+ * cluster's memory at physical address paddr, from offset `entry` on, with no kernel below it: in
+ * the mode that kernels have, translation and interrupts off, its own traps its own, and nothing
+ * else within its reach. Returns when the core is the kernel's again: what the program left with, 0
+ * to 2^31 - 1; -E_FAULT: it has fetched from outside its memory; -E_INTR: hal_core_take_back;
+ * -E_INVAL: `bytes` is no power of two, paddr no multiple of it, or entry not inside; -E_NOSYS:
+ * this machine cannot. `frame`: of the calling thread, whose floating-point registers are as
+ * before. Blocks. Not on core 0.
+ */
+long hal_core_lend(struct hal_frame *frame, uint64_t paddr, uint64_t bytes, uint64_t entry,
+	unsigned long arg);
+
+/*
+ * Take a core of this cluster back, or keep it from being lent, behind hal_interrupt of it: who
+ * lends says in a word of the kernel's that he will, with hal_store32, and who interrupts and sees
+ * that word does this. Where the core is lent for the next time, what was asked before means
+ * nothing.
+ */
+void hal_core_take_back(unsigned core);
 
 /* What the HAL calls in the kernel (kernel/boot/main.c). */
 

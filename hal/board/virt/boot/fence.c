@@ -58,13 +58,29 @@ fence_close(const struct fence *f)
 	__asm__ volatile("sfence.vma" : : : "memory");
 }
 
+static void
+fence_open(struct fence *f)
+{
+	for (f->used = PMP_ENTRIES; f->used > 0; f->used--)
+		f->addr[f->used - 1] = f->config[f->used - 1] = 0;
+}
+
+void
+boot_fence_piece(uint64_t base, uint64_t bytes)
+{
+	struct fence f;
+
+	fence_open(&f);
+	fence_allow(&f, base, bytes, PMP_R | PMP_W | PMP_X);
+	fence_close(&f);
+}
+
 void
 boot_fence(const struct boot_record *r, const struct boot_cluster *c)
 {
 	struct fence f;
 
-	for (f.used = PMP_ENTRIES; f.used > 0; f.used--)
-		f.addr[f.used - 1] = f.config[f.used - 1] = 0;
+	fence_open(&f);
 	fence_allow(&f, c->mem_base, c->mem_bytes, PMP_R | PMP_W | PMP_X);
 	fence_allow(&f, r->noc_base, r->noc_window_bytes * r->clusters, PMP_R | PMP_W);
 	fence_allow(&f, VIRT_RECORD, VIRT_RECORD_BYTES, PMP_R);

@@ -64,13 +64,14 @@ wake_cluster(const struct boot_cluster *c)
 }
 
 /*
- * Everything goes to S-mode, which gets the clock, its timer and the counters; but the calls of
- * cluster 0's kernel come to us.
+ * Everything goes to S-mode, which gets the clock, its timer and the counters; but its calls come
+ * to us, and where a program has no kernel below it, what it does when it cannot even begin to
+ * handle a trap.
  */
-static void
-delegate(unsigned cluster)
+void
+boot_delegate(bool lent)
 {
-	csr_write(medeleg, cluster == 0 ? ~(1ULL << CAUSE_KERNEL_CALL) : -1ULL);
+	csr_write(medeleg, ~(1ULL << CAUSE_KERNEL_CALL | (uint64_t)lent << CAUSE_FETCH_ACCESS));
 	csr_write(mideleg, -1);
 	csr_write(mcounteren, COUNTERS);
 	csr_write(0x30a, MENVCFG_STCE);	/* menvcfg */
@@ -87,7 +88,7 @@ enter_cluster(const struct boot_record *r, unsigned hart, unsigned cluster, bool
 	} else if (!again) {
 		monitor_await_start(hart);
 	}
-	delegate(cluster);
+	boot_delegate(false);
 	boot_fence(r, c);
 	boot_enter(hart - c->first_core, cluster, VIRT_RECORD,
 		c->mem_base + ((const struct hal_image *)c->mem_base)->entry);
