@@ -50,6 +50,7 @@ reset:
 """
 
 import itertools
+import importlib
 import json
 import os
 import re
@@ -76,7 +77,7 @@ instructions on riscv64, --rtl cycles of the co-designed cluster (or1k). --quick
 points, --once each of them once instead of taking a median. ./atoll bench mpi --peers
 compares our MPI with others on this machine, coll --table finds out which algorithms collectives
 should use here, --paper makes the experiments of seed 000, --roles those of seed 004, --build that of seed
-003 (--help tells more).
+003, --mixed compares the kernel's choice of cores with a fixed one (--help tells more).
 """
 KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions",
         "args", "files", "options", "parameters", "quick", "probe",
@@ -371,23 +372,16 @@ def choose(o):
     return chosen
 
 
+# what makes an experiment of its own
+EXPERIMENTS = {"--peers": "peers", "--paper": "paper", "--mixed": "mixedbench", "--build": "buildbench",
+               "--roles": "rolesbench", "--table": "collbench"}
+
+
 def main(argv):
     """Exit status 0 if every benchmark ran."""
-    if "--peers" in argv:
-        import peers
-        return peers.main(argv)
-    if "--paper" in argv:
-        import paper
-        return paper.main(argv)
-    if "--build" in argv:
-        import buildbench
-        return buildbench.main(argv)
-    if "--roles" in argv:
-        import rolesbench
-        return rolesbench.main(argv)
-    if "--table" in argv:
-        import collbench
-        return collbench.main(argv)
+    for option, module in EXPERIMENTS.items():
+        if option in argv:
+            return importlib.import_module(module).main(argv)
     if argv and argv[0] in ("-h", "--help"):
         print(HELP, end="")
         return 0
