@@ -100,6 +100,7 @@ def main(argv):
     steps.end()
     table = rows(found)
     for place, (time, busiest) in table.items():
-        print(f"{PLACES[place]:32} {time[0] / 1e6:6.1f} million [{time[1] / 1e6:.1f}, {time[2] / 1e6:.1f}], the busiest "
-              f"core executes {busiest[0] / 1e6:.1f} million, {orders} orders")
+        mean, low, high = (x / 1e6 for x in time)
+        print(f"{PLACES[place]:32} {mean:6.1f} million [{low:.1f}, {high:.1f}], the busiest core executes "
+              f"{busiest[0] / 1e6:.1f} million, {orders} orders")
     return 0 if table["own"][0][0] < table["turn"][0][0] else 1
