@@ -102,9 +102,12 @@ memory_lend(const struct shared_memory *m, uint32_t badge, int32_t *handle)
 }
 
 int
-memory_revoke(const struct shared_memory *m)
+memory_revoke(const struct shared_memory *m, int32_t *is_short)
 {
-	return ask_memory(m, (struct process_memory){.op = PROCESS_MEMORY_REVOKE});
+	int32_t none;
+
+	return ask_lent(m, (struct process_memory){.op = PROCESS_MEMORY_REVOKE,
+		.envs = is_short != NULL}, is_short != NULL ? is_short : &none);
 }
 
 int

@@ -193,9 +193,13 @@ memory_lend(const struct shared_memory *m, uint32_t badge, int32_t *handle)
 	return 0;
 }
 
+static bool is_memory_short;
+
 int
-memory_revoke(const struct shared_memory *m)
+memory_revoke(const struct shared_memory *m, int32_t *is_short)
 {
+	if (is_short != NULL)
+		*is_short = is_memory_short;
 	if (is_memory_gone)
 		return -E_IO;
 	expect(memory_at(m->key) < MEMORIES);
@@ -242,6 +246,7 @@ reset(void)
 	wanted = 0;
 	is_memory_gone = false;
 	cannot_have = 0;
+	is_memory_short = false;
 	memset(memory, 0, sizeof(memory));
 	blocks_left = BLOCKS;
 }

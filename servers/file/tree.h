@@ -319,10 +319,11 @@ struct mail_sender client_from(uint32_t client);
 
 /*
  * What such memory holds becomes the process's with that badge, of its home: a handle of it there.
- * And it is nobody's any more, who has it mapped or not. 0 or a negative error. Given so, too.
+ * And it is nobody's any more, who has it mapped or not; *is_short: its home should have it back
+ * (NULL: that is not asked). 0 or a negative error. Given so, too.
  */
 int memory_lend(const struct shared_memory *m, uint32_t badge, int32_t *handle);
-int memory_revoke(const struct shared_memory *m);
+int memory_revoke(const struct shared_memory *m, int32_t *is_short);
 
 /* An empty tree, of memory that is zero. */
 void tree_init(struct tree *t);

@@ -32,14 +32,16 @@ buffer_end(struct tree *t, struct buffer *b)
 	t->zio.buffers--;
 }
 
-/* It comes back to its maker's pool, or ends. */
+/* It comes back to its maker's pool, or ends: also where its cluster is short of memory. */
 static void
 buffer_back(struct tree *t, struct buffer *b)
 {
 	uint32_t maker = b->maker;
+	int32_t is_short = 0;
 
 	bytes_drop(t, &b->behind);
-	if (maker == NOBODY || (b->state == BUFFER_HELD && memory_revoke(&b->memory) != 0)) {
+	if (maker == NOBODY || (b->state == BUFFER_HELD &&
+		(memory_revoke(&b->memory, &is_short) != 0 || is_short != 0))) {
 		buffer_end(t, b);
 		if (maker == NOBODY)
 			return;
@@ -280,7 +282,7 @@ serve_send(struct serving *s, struct pipe *p)
 		return -E_PIPE;
 	if (p->buffers == BUFFERS_OF_PIPE_MAX)
 		return -FILE_LATER;
-	if (memory_revoke(&b->memory) != 0)
+	if (memory_revoke(&b->memory, NULL) != 0)
 		return -E_IO;
 	b->state = BUFFER_SENT;
 	b->first = first;

@@ -275,6 +275,20 @@ TEST(nonsense_is_an_error)
 	expect_sound();
 }
 
+/* What is given back is kept, unless the cluster is short of memory. */
+TEST(short_memory_goes_back)
+{
+	begin();
+	expect_eq(alloc(0, PAGE), 0);
+	expect_eq(give_back(0, got.key), 0);
+	expect_eq(t.zio.buffers, 1);
+	is_memory_short = true;
+	expect_eq(alloc(0, PAGE), 0);
+	expect_eq(give_back(0, got.key), 0);
+	expect_eq(t.zio.buffers, 0);
+	expect_sound();
+}
+
 /* A cluster that dies has its buffers with it. */
 TEST(memory_that_is_gone_is_an_error)
 {
@@ -619,6 +633,7 @@ step(struct model *m, uint64_t *state)
 	uint32_t c = next(state) % WHO, what = next(state) % 24, end = next(state) % 2;
 	struct held *h;
 
+	is_memory_short = what == 3;
 	if (!m->is_there) {
 		new_model(m, c);
 	} else if (what == 0 && next(state) % 8 == 0) {
@@ -689,6 +704,7 @@ main(int argc, char **argv)
 	RUN(what_is_written_as_usual_stays_in_order);
 	RUN(a_full_pipe_and_an_empty_pool_push_back);
 	RUN(nonsense_is_an_error);
+	RUN(short_memory_goes_back);
 	RUN(memory_that_is_gone_is_an_error);
 	RUN(files_are_read_where_they_lie);
 	RUN(whatever_clients_do_pipes_and_buffers_hold_what_the_model_holds);

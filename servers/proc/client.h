@@ -134,7 +134,11 @@ enum process_memory_op {
 	 * cluster -> handle in that one: all of it, to be read and written, until it is revoked
 	 */
 	PROCESS_MEMORY_LEND = 6,
-	PROCESS_MEMORY_REVOKE = 7,	/* nobody has what was lent any more, nor mapped */
+	/*
+	 * envs: 1: it comes back -> nobody has what was lent any more, nor mapped; handle: 1: the
+	 * cluster is short of memory, asked when it comes back
+	 */
+	PROCESS_MEMORY_REVOKE = 7,
 };
 
 /* Process groups, sessions and the terminal's foreground group; pid 0: who asks. */

@@ -13,6 +13,7 @@
 #define CHUNKS 12
 #define PAGES_MAX 4096			/* of all of it */
 #define KEEP_PART 8			/* of the cluster's memory that is left to others */
+#define SHORT_PART 4			/* with less what is free is not kept for anybody */
 
 struct chunk {
 	int memory;			/* handle */
@@ -235,8 +236,15 @@ serve_lend(struct memory *m, int to, struct process_reply *r)
 
 /* It ends when no core can reach it through the view any more. */
 static int
-serve_revoke(const struct memory *m)
+serve_revoke(const struct memory *m, bool comes_back, struct process_reply *r)
 {
+	uint64_t free = 0, total = 0;
+
+	if (comes_back) {
+		kstats(STATS_FRAMES_FREE, &free);
+		kstats(STATS_FRAMES_TOTAL, &total);
+	}
+	r->handle = free < total / SHORT_PART;
 	return m->view != 0 ? (int)khandle_revoke(m->view) : 0;
 }
 
@@ -258,9 +266,9 @@ shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 	if (s->q->flags == PROCESS_MEMORY_LEND)
 		return serve_lend(m, s->to, r);
 	if (s->q->flags == PROCESS_MEMORY_REVOKE)
-		return serve_revoke(m);
+		return serve_revoke(m, s->q->envs != 0, r);
 	if (s->q->flags == PROCESS_MEMORY_END) {
-		serve_revoke(m);
+		serve_revoke(m, false, r);
 		memory_end(m);
 		return 0;
 	}

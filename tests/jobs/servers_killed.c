@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <atoll/kcalls.h>
+#include <atoll/zio.h>
 #include <servers/proc/client.h>
 #include "expect.h"
 #include "rest.h"
@@ -129,6 +130,42 @@ use_pipe(int is_socket)
 		status != 0 ? "how who writes has ended" : NULL;
 }
 
+/* The same in buffers, of which some lie in the pipe when a server ends. */
+static const char *
+use_buffers(void)
+{
+	int ends[2], status;
+	struct zio io;
+	long n;
+	pid_t pid;
+
+	if (pipe(ends) != 0)
+		return failed("pipe");
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		signal(SIGPIPE, SIG_IGN);
+		for (int i = 0; i < 4 && zioalloc(&io, BLOCK) == 0; i++) {
+			memset(io.data, 'z', BLOCK);
+			if (ziowrite(ends[1], &io, 1) < 0)
+				break;
+		}
+		_exit(0);
+	}
+	close(ends[1]);
+	while (pid > 0 && (n = zioread(ends[0], &io, 1, BLOCK)) > 0) {
+		for (long i = 0; i < n; i++)
+			if (((const char *)io.data)[i] != 'z')
+				return "what came in a buffer";
+		ziofree(&io, 1);
+	}
+	close(ends[0]);
+	if (pid < 0)
+		return errno == EAGAIN ? NULL : failed("fork");
+	return waitpid(pid, &status, 0) != pid ? "the end of who writes buffers" :
+		status != 0 ? "how who writes buffers has ended" : NULL;
+}
+
 /* Nothing comes but the end of who could write, or of the server. */
 static const char *
 use_poll(void)
@@ -200,7 +237,7 @@ start_program(void)
 	return NULL;
 }
 
-#define THINGS 8
+#define THINGS 9
 
 static const char *
 do_something(uint32_t what)
@@ -213,6 +250,7 @@ do_something(uint32_t what)
 	case 4: return use_pipe(1);
 	case 5: return use_poll();
 	case 6: return share_memory();
+	case 7: return use_buffers();
 	default: return start_program();
 	}
 }

@@ -171,12 +171,16 @@ def zero_copy(port):
     yield "megabytes_in_buffers_beside_bytes", lambda: ranks_say_ok(run(port, 1, "zio", "use", options=given), 1)
     if port == "hosted":
         return
-    yield "nonsense_about_buffers", lambda: ranks_say_ok(run(port, 1, "zio", "wrong"), 1)
+    yield "nonsense_about_buffers", lambda: ranks_say_ok(run(port, 1, "zioends", "wrong"), 1)
     yield "buffers_of_a_file_server_that_is_killed", \
-        lambda: ranks_say_ok(run(port, 1, "zio", "lost", options=given), 1)
+        lambda: ranks_say_ok(run(port, 1, "zioends", "lost", options=given), 1)
+    yield "a_small_cluster_has_no_more_buffers", \
+        lambda: ranks_say_ok(run(port, 1, "zio", "exhaust", machine="mppa256"), 1)
+    yield "buffers_to_another_cluster_are_copied", \
+        lambda: ranks_say_ok(run(port, 2, "zio", "far", options=("--map", "scatter")), 2)
     for seed in (1, 2):
         yield f"processes_with_buffers_are_killed_at_any_time_{seed}", \
-            lambda s=seed: ranks_say_ok(run(port, 1, "zio", "kills", str(s), "60"), 1)
+            lambda s=seed: ranks_say_ok(run(port, 1, "zioends", "kills", str(s), "60"), 1)
 
 
 def moves(port):
