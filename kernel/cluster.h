@@ -376,6 +376,15 @@ struct core {
 	_Alignas(HAL_CACHE_LINE) unsigned char staging[KCALL_STAGING_BYTES];
 };
 
+/* Frames that a kernel core fills with zeros: kernel/mem/clear.h. Home. */
+#define CLEAR_STEP 4		/* frames in a message */
+
+struct clearing {
+	struct core *core;	/* which does it; NULL: none */
+	struct core *under_way;	/* which fills frame[]; NULL: nobody */
+	uint32_t frame[CLEAR_STEP];
+};
+
 struct cluster {
 	/* constant after boot */
 	const struct boot_record *record;
@@ -434,6 +443,7 @@ struct cluster {
 	struct list futex[64];
 	struct deadlines deadlines;
 	struct frames frames;
+	struct clearing clearing;
 	struct slab slab;
 	struct quota all;	/* the cluster's account */
 	struct sweeps sweeps;

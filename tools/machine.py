@@ -158,20 +158,22 @@ def host_cpus():
 
 def _cluster(table, where):
     """Expand one [[cluster]] table to a list of Cluster."""
-    _known(table, ("count", "kernel", "service", "application", "memory", "domains", "policy", "far_cost"), where)
+    _known(table, ("count", "kernel", "kernel_cores", "service", "application", "memory", "domains", "policy",
+                   "far_cost"), where)
     count = _number(table, "count", 1, 1, C.CLUSTERS_MAX, where)
     kernel = table.get("kernel", "TC")
     if kernel not in ("TC", "KC"):
         raise MachineError(f"{where}: kernel must be \"TC\" or \"KC\", not {kernel!r}")
     service = _number(table, "service", 0, 0, C.CLUSTER_CORES_MAX, where)
+    kernel_cores = _number(table, "kernel_cores", 0, 0, C.CLUSTER_CORES_MAX, where)
     if table.get("application") == "host":
-        application = min(host_cpus(), C.CLUSTER_CORES_MAX - 1 - service)
+        application = min(host_cpus(), C.CLUSTER_CORES_MAX - 1 - service - kernel_cores)
     else:
         application = _number(table, "application", 0, 0, C.CLUSTER_CORES_MAX, where)
-    roles = [kernel] + ["TC"] * service + ["AC"] * application
+    roles = [kernel] + ["TC"] * service + ["AC"] * application + ["KC"] * kernel_cores
     if len(roles) > C.CLUSTER_CORES_MAX:
         raise MachineError(f"{where}: {len(roles)} cores; a cluster has at most {C.CLUSTER_CORES_MAX}")
-    if roles == ["KC"]:
+    if not {"TC", "AC"} & set(roles):
         raise MachineError(f"{where}: a KC alone runs no program; add service or application cores")
     mem = parse_bytes(table.get("memory", "64M"), f"{where}: memory")
     if not _power_of_two(mem) or mem < 1 << 20:

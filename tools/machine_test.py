@@ -50,6 +50,8 @@ def test_ranks_are_limited_by_threads_in_one_cluster_and_by_ports_in_several(hea
     ('[[cluster]]\ncores = 4\n', "unknown key 'cores'"),
     ('[[cluster]]\nkernel = "AC"\n', "kernel must be"),
     ('[[cluster]]\nkernel = "KC"\n', "a KC alone"),
+    ('[[cluster]]\nkernel = "KC"\nkernel_cores = 2\n', "a KC alone"),
+    ('[[cluster]]\nkernel_cores = -1\n', "kernel_cores must be"),
     ('[[cluster]]\nmemory = "48M"\n', "power of two"),
     ('[[cluster]]\nmemory = "big"\n', "must be a size"),
     ('[[cluster]]\ncount = 65\n', "count must be"),

@@ -17,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # who calls by a pointer -> what is called so (regular expressions of whole names)
 TABLES = ["table_take", "table_give"]
 SERVE = ["kcall_serve_.*", "(?!am_).*_serve", "(portal_)?(start|wait|watch)_home", "portal_(read|write)_(start|step)"]
-POSTS = ["shoot_down", "core_evict", "role_take"]
+POSTS = ["shoot_down", "core_evict", "role_take", "clear_frames"]
 SWEPT = ["shoot_down_done", "evicted", "revoke_done", "taken_away"]
 ENTER = ["kcall_enter_.*"]
 FINISH = ["kcall_finish_.*", ".*_go"]

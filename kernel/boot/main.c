@@ -9,6 +9,7 @@
 #include <hal/noc.h>
 #include <hal/timer.h>
 #include <kernel/mem/mem.h>
+#include <kernel/mem/clear.h>
 #include <kernel/proc/init.h>
 #include <kernel/thread/run.h>
 
@@ -188,6 +189,7 @@ cores_start(struct cluster *c)
 	for (uint32_t i = 1; i < c->cores; i++)
 		if (core_at(c, i)->role != ROLE_IDLE)
 			hal_core_start(i, core_at(c, i));
+	clear_choose(c);
 }
 
 static void

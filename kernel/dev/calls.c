@@ -92,7 +92,8 @@ kc_stats(struct thread *caller, int what, void *value)
 {
 	struct cluster *c = caller->cluster;
 	const uint64_t values[] = {
-		[STATS_FRAMES_FREE] = c->frames.free,
+		[STATS_FRAMES_FREE] = c->frames.free +
+			(c->clearing.under_way != NULL ? CLEAR_STEP : 0),
 		[STATS_FRAMES_TOTAL] = c->frames.total - c->frames.first,
 		[STATS_THREADS] = c->threads_live,
 		[STATS_PROCS] = c->procs_live,

@@ -7,6 +7,7 @@
 #include <base/str.h>
 #include <kernel/call/kcall_core.h>
 #include <kernel/mem/calls.h>
+#include <kernel/mem/clear.h>
 #include <kernel/mem/demand.h>
 #include <kernel/mem/mem.h>
 #include <kernel/thread/counts.h>
@@ -87,35 +88,6 @@ look_private(struct kcall_args *args, uint32_t prot, uint64_t paddr)
 	return e;
 }
 
-/*
- * a[0]: a page, a[1]: the access to it; whether the thread may wait says a[2]. A frame for it,
- * which is the thread's, and a[1]: 0, or the frame whose copy that will be, and 1; -E_EXIST: it is
- * there; -E_FAULT: this access is none that makes a page come; -E_NOMEM; again: -E_AGAIN.
- */
-static long
-look_serve(struct kcall_args *args)
-{
-	struct thread *t = args->caller;
-	const struct area *a = area_find(&t->proc->areas, args->a[0]);
-	uint32_t right = right_of(args->a[1]);
-	uint64_t paddr;
-	int prot;
-
-	counts_fault(t);
-	if (a == NULL || !(a->prot & right))
-		return -E_FAULT;
-	if (hal_query(&t->proc->space, args->a[0], &paddr, &prot) == 0) {
-		if ((uint32_t)prot & right)
-			return -E_EXIST;
-		return (a->prot & PAGE_PRIVATE) && args->a[2] ?
-			look_private(args, a->prot, paddr) : -E_FAULT;
-	}
-	if (!(a->prot & PAGE_LAZY))
-		return -E_FAULT;
-	args->a[1] = 0;
-	return take(t);
-}
-
 /* The thread's frame is a page of its process from now on. */
 static void
 give(struct thread *t)
@@ -187,6 +159,54 @@ show_serve(struct kcall_args *args)
 	return e == -E_NOMEM || e == -E_PARK ? e : 0;
 }
 
+/* A frame that holds zeros already is shown at once. False: none is ready, or there is no table. */
+static __attribute__((noinline)) bool
+show_ready(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+	uint32_t frame = clear_take(t->proc);
+
+	if (frame == FRAME_NONE)
+		return false;
+	mem_run_push(t, frame, 1);
+	if (show_serve(args) != 0)
+		return false;
+	args->a[1] = FRAME_NONE;
+	return true;
+}
+
+/*
+ * a[0]: a page, a[1]: the access to it; whether the thread may wait says a[2]. A frame for it,
+ * which is the thread's, and a[1]: 0, or the frame whose copy that will be, and 1; or 0 and a[1]:
+ * FRAME_NONE: it has come; -E_EXIST: it is there; -E_FAULT: this access is none that makes a page
+ * come; -E_NOMEM; again: -E_AGAIN.
+ */
+static long
+look_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+	const struct area *a = area_find(&t->proc->areas, args->a[0]);
+	uint32_t right = right_of(args->a[1]);
+	uint64_t paddr;
+	int prot;
+
+	counts_fault(t);
+	if (a == NULL || !(a->prot & right))
+		return -E_FAULT;
+	if (hal_query(&t->proc->space, args->a[0], &paddr, &prot) == 0) {
+		if ((uint32_t)prot & right)
+			return -E_EXIST;
+		return (a->prot & PAGE_PRIVATE) && args->a[2] ?
+			look_private(args, a->prot, paddr) : -E_FAULT;
+	}
+	if (!(a->prot & PAGE_LAZY))
+		return -E_FAULT;
+	args->a[1] = 0;
+	if (unlikely(t->cluster->clearing.core != NULL) && show_ready(args))
+		return 0;
+	return take(t);
+}
+
 static long
 ask(struct core *core, kcall_serve_fn *fn, unsigned long *a)
 {
@@ -230,6 +250,8 @@ bring(struct core *core, const struct hal_trap *trap, bool may_wait)
 		hal_tlb_flush();
 	if (frame < 0)
 		return frame == -E_EXIST ? 0 : frame;
+	if (a[1] == FRAME_NONE)
+		return 0;
 	if (likely(a[1] == 0))
 		mem_zero(core->current, (uint32_t)frame, 1);
 	else

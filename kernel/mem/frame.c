@@ -5,6 +5,7 @@
 #include <abi/errors.h>
 #include <base/check.h>
 #include <base/str.h>
+#include <base/tune.h>
 #include <hal/mmu.h>
 #include <kernel/mem/frame.h>
 #include <kernel/mem/sweep.h>
@@ -135,7 +136,8 @@ frames_init(struct frames *f, void *table, const void *memory, void *start, void
 	uint32_t n;
 
 	f->policy = policy;
-	f->turn = f->free = 0;
+	f->turn = f->free = f->zeroed_count = 0;
+	f->zeroed = FRAME_NONE;
 	f->frame = (struct frame *)((uintptr_t)table - skipped * sizeof(struct frame));
 	f->base = (unsigned char *)start - below;
 	f->base_paddr = hal_paddr(start) - below;
@@ -208,14 +210,51 @@ take_here(struct frames *f, struct frame_domain *d, uint32_t count)
 }
 
 uint32_t
-frames_block(struct frames *f, uint32_t domain, uint32_t count)
+frames_zeroed_take(struct frames *f)
+{
+	uint32_t i = f->zeroed;
+
+	if (i == FRAME_NONE)
+		return i;
+	f->zeroed = f->frame[i].next;
+	f->zeroed_count--;
+	f->free--;
+	f->domain->stat[DOMAIN_FREE]--;
+	f->domain->stat[DOMAIN_NEAR]++;
+	return i;
+}
+
+void
+frames_zeroed_put(struct frames *f, uint32_t frame)
+{
+	f->frame[frame].next = f->zeroed;
+	f->zeroed = frame;
+	f->zeroed_count++;
+	f->free++;
+	f->domain->stat[DOMAIN_FREE]++;
+}
+
+/* There is no other block: the frames that hold zeros go to the others. False: there are none. */
+static __attribute__((noinline)) bool
+zeroed_drop(struct frames *f)
+{
+	if (f->zeroed == FRAME_NONE)
+		return false;
+	do {
+		uint32_t i = f->zeroed;
+
+		f->zeroed = f->frame[i].next;
+		block_free(f, domain_of(f, i), i, 0);
+	} while (f->zeroed != FRAME_NONE);
+	f->zeroed_count = 0;
+	return true;
+}
+
+static uint32_t
+take_in_order(struct frames *f, uint32_t domain, uint32_t count)
 {
 	const struct boot_policy *p = f->policy;
 
-	if (count - 1 >= f->free)
-		return FRAME_NONE;
-	if (p->flags & POLICY_PAGES_TAKE_TURNS)
-		domain = f->turn = f->turn < p->last_domain ? f->turn + 1 : 0;
 	for (uint32_t n = 0; n <= p->last_domain; n++) {
 		struct frame_domain *d = &f->domain[p->page_order[domain * DOMAINS_MAX + n]];
 		uint32_t i = take_here(f, d, count);
@@ -228,6 +267,22 @@ frames_block(struct frames *f, uint32_t domain, uint32_t count)
 		return i;
 	}
 	return FRAME_NONE;
+}
+
+uint32_t
+frames_block(struct frames *f, uint32_t domain, uint32_t count)
+{
+	const struct boot_policy *p = f->policy;
+	uint32_t block;
+
+	if (count - 1 >= f->free)
+		return FRAME_NONE;
+	if (p->flags & POLICY_PAGES_TAKE_TURNS)
+		domain = f->turn = f->turn < p->last_domain ? f->turn + 1 : 0;
+	do
+		block = take_in_order(f, domain, count);
+	while (unlikely(block == FRAME_NONE) && zeroed_drop(f));
+	return block;
 }
 
 void

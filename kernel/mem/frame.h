@@ -60,6 +60,8 @@ struct frames {
 	uint32_t total;
 	uint32_t free;		/* number of free frames, limbo and those set aside not counted */
 	uint32_t turn;		/* where domains take turns: whose it was */
+	/* free ones that hold zeros, linked by `next`, which are in no block; how many */
+	uint32_t zeroed, zeroed_count;
 	const struct boot_policy *policy;
 	struct frame_domain *domain;	/* [policy->last_domain + 1] */
 };
@@ -92,6 +94,13 @@ uint32_t frames_take(struct frames *f, uint32_t count, uint8_t state, int32_t ow
 uint32_t frames_block(struct frames *f, uint32_t domain, uint32_t count);
 void frames_mark(struct frames *f, uint32_t first, uint32_t count, struct frame as);
 void frames_block_back(struct frames *f, uint32_t first, uint32_t count);
+
+/*
+ * Free frames that hold zeros already: one of them, or FRAME_NONE; and one that is taken becomes
+ * one. Where nothing else is left frames_block takes them for what they are. Domain 0.
+ */
+uint32_t frames_zeroed_take(struct frames *f);
+void frames_zeroed_put(struct frames *f, uint32_t frame);
 
 static inline void
 frames_mark_next(struct frames *f, uint32_t frame)

@@ -540,6 +540,38 @@ TEST(frames_beside_what_is_not_marked_yet_are_not_joined_with_it)
 }
 
 /* The frames begin in the large page in which the memory begins, or in the next. */
+/* The last one of those that are ready comes first; as parts of others they are as good. */
+TEST(frames_that_hold_zeros_are_free_like_others)
+{
+	uint32_t ready[9], n;
+
+	begin_with(&one);
+	expect_eq(frames_zeroed_take(&f), FRAME_NONE);
+	for (n = 0; n < 9; n++)
+		ready[n] = frames_take(&f, 1, FRAME_INSIDE, 0);
+	for (n = 0; n < 9; n++)
+		frames_zeroed_put(&f, ready[n]);
+	expect_eq(f.free, PAGES - FIRST);
+	expect_eq(f.domain->stat[DOMAIN_FREE], PAGES - FIRST);
+	expect_eq(f.zeroed_count, 9);
+	expect_eq(frames_zeroed_take(&f), ready[8]);
+	expect_eq(f.free, PAGES - FIRST - 1);
+	frames_block_back(&f, ready[8], 1);
+	for (n = 0; frames_alloc(&f, 1, FRAME_KERNEL, 0) != FRAME_NONE; n++)
+		continue;
+	expect_eq(n, PAGES - FIRST);
+	expect_eq(f.zeroed_count, 0);
+	expect_eq(frames_zeroed_take(&f), FRAME_NONE);
+	frames_free(&f, f.first, n);
+	expect_eq(f.free, PAGES - FIRST);
+	/* and a block that they were missing in is whole again */
+	for (n = 0; n < 9; n++)
+		ready[n] = frames_take(&f, 1, FRAME_INSIDE, 0);
+	for (n = 0; n < 9; n++)
+		frames_zeroed_put(&f, ready[n]);
+	expect(frames_alloc(&f, HAL_LARGE_BYTES / HAL_PAGE_BYTES, FRAME_KERNEL, 0) != FRAME_NONE);
+}
+
 TEST(the_table_has_room_wherever_its_memory_begins)
 {
 	static const uint32_t at[] = {0, 3, 77, 508, 511}, behind[] = {0, 1, 6, 40};
@@ -581,6 +613,7 @@ main(void)
 	RUN(random_use_of_domains_agrees_with_a_map);
 	RUN(domains_are_used_in_their_order);
 	RUN(frames_beside_what_is_not_marked_yet_are_not_joined_with_it);
+	RUN(frames_that_hold_zeros_are_free_like_others);
 	RUN(the_table_has_room_wherever_its_memory_begins);
 	free(memory);
 	return TEST_FAILED;

@@ -3,6 +3,7 @@
  * Memory of processes: see mem.h.
  */
 #include <base/str.h>
+#include <kernel/mem/clear.h>
 #include <kernel/mem/mapping.h>
 #include <kernel/mem/mem.h>
 #include <kernel/proc/proc.h>
@@ -58,15 +59,19 @@ mem_block_charged(struct process *p, uint32_t frames)
 static void *
 page_charged(struct process *p, uint8_t state)
 {
-	uint32_t frame = mem_block_charged(p, 1);
+	struct frames *f = &proc_cluster(p)->frames;
+	uint32_t ready = clear_take(p), frame = ready != FRAME_NONE ? ready :
+		mem_block_charged(p, 1);
 	void *page;
 
 	if (frame == FRAME_NONE)
 		return NULL;
-	frames_mark(&proc_cluster(p)->frames, frame, 1,
-		(struct frame){.state = state, .owner = p->id});
-	page = frame_kaddr(&proc_cluster(p)->frames, frame);
-	hal_zero_pages(page, HAL_PAGE_BYTES);
+	frames_mark(f, frame, 1, (struct frame){.state = state, .owner = p->id});
+	page = frame_kaddr(f, frame);
+	if (ready != FRAME_NONE)
+		hal_acquire(page, HAL_PAGE_BYTES);
+	else
+		hal_zero_pages(page, HAL_PAGE_BYTES);
 	return page;
 }
 

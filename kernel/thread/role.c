@@ -5,6 +5,7 @@
 #include <base/str.h>
 #include <hal/timer.h>
 #include <kernel/call/kcall_core.h>
+#include <kernel/mem/clear.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/move.h>
 #include <kernel/thread/role.h>
@@ -122,6 +123,7 @@ role_set(struct core *core, uint32_t role)
 	core->role = role;
 	core->is_crowded = false;
 	core->cluster->floor_count = 0;
+	clear_choose(core->cluster);
 }
 
 static void

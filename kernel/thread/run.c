@@ -9,6 +9,7 @@
 #include <kernel/call/kcall_core.h>
 #include <kernel/dev/console.h>
 #include <kernel/ikc/channel.h>
+#include <kernel/mem/clear.h>
 #include <kernel/mem/mapping.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/counts.h>
@@ -142,7 +143,7 @@ chore_step(struct cluster *c, enum chore chore)
 	case CHORE_ORPHAN:
 		return c->orphans != 0 && proc_end_orphan(c);
 	case CHORE_MEMORY:
-		return memory_drop_some(c) || revokes_poll(c) || channels_poll(c);
+		return memory_drop_some(c) || revokes_poll(c) || channels_poll(c) || clear_poll(c);
 	case CHORE_ROLES:
 		return unlikely(c->untold != 0) && roles_poll(c);
 	default:

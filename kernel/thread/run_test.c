@@ -184,6 +184,13 @@ channels_poll(struct cluster *who)
 }
 
 bool
+clear_poll(struct cluster *who)
+{
+	(void)who;
+	return false;
+}
+
+bool
 revokes_poll(struct cluster *who)
 {
 	(void)who;

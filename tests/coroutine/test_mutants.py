@@ -23,6 +23,7 @@ CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 FAULT = "kernel/call/fault.c"
 ALARM, WAIT, AM = "kernel/thread/alarm.c", "kernel/thread/wait.c", "kernel/am/am.c"
 MOVE, ROLE = "kernel/thread/move.c", "kernel/thread/role.c"
+CLEAR = "kernel/mem/clear.c"
 DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
 CHANNEL = "kernel/ikc/channel.c"
 SYNC, PORTAL_EVENT = "kernel/ikc/sync_event.c", "kernel/ikc/portal_event.c"
@@ -102,6 +103,10 @@ MUTANTS = (
      "\t\tcore->doomed = post->sweep;\n\t\treturn;\n", "\t\tcore->doomed = post->sweep;\n"),
     ("kernel_roles", "threads stay where no thread runs any more", ROLE,
      "\t\t\tthread_send(t, MOVE_AWAY);\n", "\t\t\t;\n"),
+    ("kernel_demand", "a frame is ready before its core has filled it", CLEAR,
+     "w->under_way == NULL || hal_load32(&w->under_way->post.busy) != 0", "w->under_way == NULL"),
+    ("kernel_demand", "a ready frame is nobody's charge", CLEAR, " && mem_charge(p, 1)", ""),
+    ("kernel_demand", "frames are not filled", CLEAR, "\t\thal_zero_pages(page, HAL_PAGE_BYTES);\n", ""),
     ("kernel_roles", "a core is not told of its role", ROLE,
      "\telse if (am_post(core, role_take, &core->role, sizeof(core->role)) != 0)\n\t\treturn false;\n", ""),
     ("kernel_roles", "a core is told of its role and not interrupted", ROLE,

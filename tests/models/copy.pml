@@ -11,12 +11,12 @@
  * Shown: B's page never changes once the copying has ended; a thread finds what it and the other wrote last, so no write goes to a frame that is the page's no longer; a frame
  * that nobody refers to is written by nobody.
  *
- * proves: kernel/mem/demand.c look_serve 8b5c7053b35e
+ * proves: kernel/mem/demand.c look_serve a87f9d251f0d
  * proves: kernel/mem/demand.c look_private 2a60fbc235d5
  * proves: kernel/mem/demand.c take_over 5de4a1af19ca
  * proves: kernel/mem/demand.c show_serve dc85d0f9266e
  * proves: kernel/mem/demand.c replace 55314e729a40
- * proves: kernel/mem/demand.c bring faa2c5ad3326
+ * proves: kernel/mem/demand.c bring 350a24ec5f4a
  * proves: kernel/mem/copy.c copy_step d23c4e5b959e
  * proves: kernel/mem/frame.c frames_get 37525724d59a
  * proves: kernel/mem/copy.c take_write cc45662f643b
