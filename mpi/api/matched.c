@@ -45,21 +45,23 @@ take_and_describe(const struct probe *p, struct comm *c, MPI_Message *message, M
 int
 impl_Mprobe(struct call *call, const struct args_Mprobe *a)
 {
-	struct probe p = {call->self, a->comm->context, a->source, a->tag};
+	struct probe p = {call->self, a->comm, a->source, a->tag};
 
 	if (a->source == MPI_PROC_NULL) {
 		*a->message = MPI_MESSAGE_NO_PROC;
 		mpi_status_null(a->status);
 		return MPI_SUCCESS;
 	}
-	mpi_wait_until(call->self, probe_is_there, &p);
+	mpi_wait_until(call->self, probe_is_over, &p);
+	if (probe_look(&p) == NULL)
+		return MPI_ERR_PROC_ABORTED;
 	return take_and_describe(&p, a->comm, a->message, a->status);
 }
 
 int
 impl_Improbe(struct call *call, const struct args_Improbe *a)
 {
-	struct probe p = {call->self, a->comm->context, a->source, a->tag};
+	struct probe p = {call->self, a->comm, a->source, a->tag};
 
 	if (a->source == MPI_PROC_NULL) {
 		*a->flag = 1;
@@ -68,11 +70,11 @@ impl_Improbe(struct call *call, const struct args_Improbe *a)
 		return MPI_SUCCESS;
 	}
 	mpi_progress(call->self);
-	*a->flag = probe_is_there(&p);
+	*a->flag = probe_look(&p) != NULL;
 	if (*a->flag)
 		return take_and_describe(&p, a->comm, a->message, a->status);
 	mpi_relax(call->self);
-	return MPI_SUCCESS;
+	return probe_in_vain(&p);
 }
 
 /* What a receive of a found message needs to know; `found` is NULL for MPI_MESSAGE_NO_PROC. */

@@ -7,10 +7,17 @@
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
 
-bool
-probe_is_there(const void *probe)
+int
+probe_in_vain(const struct probe *p)
 {
-	return probe_look(probe) != NULL;
+	return mpi_source_is_lost(p->self, mpi_comm_peer_group(p->comm), p->source) ?
+		MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+bool
+probe_is_over(const void *probe)
+{
+	return probe_look(probe) != NULL || probe_in_vain(probe) != MPI_SUCCESS;
 }
 
 static void
@@ -24,13 +31,15 @@ probe_describe(const struct probe *p, MPI_Status *status)
 int
 impl_Probe(struct call *call, const struct args_Probe *a)
 {
-	struct probe p = {call->self, a->comm->context, a->source, a->tag};
+	struct probe p = {call->self, a->comm, a->source, a->tag};
 
 	if (a->source == MPI_PROC_NULL) {
 		mpi_status_null(a->status);
 		return MPI_SUCCESS;
 	}
-	mpi_wait_until(call->self, probe_is_there, &p);
+	mpi_wait_until(call->self, probe_is_over, &p);
+	if (probe_look(&p) == NULL)
+		return MPI_ERR_PROC_ABORTED;
 	probe_describe(&p, a->status);
 	return MPI_SUCCESS;
 }
@@ -38,7 +47,7 @@ impl_Probe(struct call *call, const struct args_Probe *a)
 int
 impl_Iprobe(struct call *call, const struct args_Iprobe *a)
 {
-	struct probe p = {call->self, a->comm->context, a->source, a->tag};
+	struct probe p = {call->self, a->comm, a->source, a->tag};
 
 	if (a->source == MPI_PROC_NULL) {
 		*a->flag = 1;
@@ -46,10 +55,11 @@ impl_Iprobe(struct call *call, const struct args_Iprobe *a)
 		return MPI_SUCCESS;
 	}
 	mpi_progress(call->self);
-	*a->flag = probe_is_there(&p);
-	if (*a->flag)
+	*a->flag = probe_look(&p) != NULL;
+	if (*a->flag) {
 		probe_describe(&p, a->status);
-	else
-		mpi_relax(call->self);
-	return MPI_SUCCESS;
+		return MPI_SUCCESS;
+	}
+	mpi_relax(call->self);
+	return probe_in_vain(&p);
 }

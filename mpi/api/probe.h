@@ -10,7 +10,7 @@
 
 struct probe {
 	struct mpi_rank *self;
-	int32_t context;
+	const struct comm *comm;
 	int32_t source;
 	int32_t tag;
 };
@@ -19,10 +19,13 @@ struct probe {
 static inline struct unexpected *
 probe_look(const struct probe *p)
 {
-	return mpi_match_find(&p->self->match, p->context, p->source, p->tag);
+	return mpi_match_find(&p->self->match, p->comm->context, p->source, p->tag);
 }
 
-/* Is there one? Argument of mpi_wait_until. */
-bool probe_is_there(const void *probe);
+/* Is there one, or will none ever be? Argument of mpi_wait_until. */
+bool probe_is_over(const void *probe);
+
+/* None is there: MPI_ERR_PROC_ABORTED if none will ever be. */
+int probe_in_vain(const struct probe *p);
 
 #endif

@@ -176,12 +176,10 @@ say_asked(struct words *w)
 		say_request(w, now->arg);
 		if (((const struct request *)now->arg)->handle != 0)
 			w->asked = now->arg;
-	} else if (now->ready == probe_is_there) {
+	} else if (now->ready == probe_is_over) {
 		const struct probe *p = now->arg;
-		const struct comm *c = comm_of(w->self, p->context);
 
-		say_message(w, c != NULL ? mpi_comm_peer_group(c) : NULL, p->context, p->source,
-			p->tag);
+		say_message(w, mpi_comm_peer_group(p->comm), p->comm->context, p->source, p->tag);
 	}
 }
 

@@ -2,7 +2,7 @@
  *
  * The death of a cluster. Sends to it fail by themselves, when they are tried; here end the
  * operations that wait for something which will not come: receives from its ranks or from anybody,
- * and bulk transfers in the middle.
+ * and bulk transfers in the middle. Whoever asks its ranks for something later hears it at once.
  */
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
@@ -27,6 +27,13 @@ fail_posted(struct mpi_rank *self, struct list *list, uint32_t cluster)
 		mpi_match_withdraw(&self->match, r);
 		mpi_request_complete(r, MPI_ERR_PROC_ABORTED);
 	}
+}
+
+bool
+mpi_source_is_lost(const struct mpi_rank *self, const struct group *g, int32_t source)
+{
+	return self->lost_cluster && source != MPI_ANY_SOURCE && transport_is_lost(self,
+		transport_cluster_of(self, (uint32_t)mpi_group_world(g, source)));
 }
 
 void

@@ -119,6 +119,12 @@ bool mpi_push_has_room(struct mpi_rank *self);
 void mpi_push_exit(struct mpi_rank *self);
 int mpi_far_error(int err);
 void mpi_bulk_cluster_died(struct mpi_rank *self, uint32_t cluster);
+
+/*
+ * Is the cluster of this rank of a group dead, as this one knows? Then nothing comes from there but
+ * what has arrived. MPI_ANY_SOURCE: no.
+ */
+bool mpi_source_is_lost(const struct mpi_rank *self, const struct group *g, int32_t source);
 uint32_t mpi_bulk_name(struct mpi_rank *self, struct request *r);
 void mpi_credit_report(struct mpi_rank *self, uint32_t peer);
 bool mpi_credit_left(struct mpi_rank *self, uint32_t peer);

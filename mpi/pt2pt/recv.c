@@ -129,7 +129,10 @@ mpi_recv_start(struct mpi_rank *self, struct request *r)
 	struct unexpected *u = mpi_match_find(&self->match, r->context, r->source, r->tag);
 
 	if (u == NULL) {
-		mpi_match_post(&self->match, r);
+		if (self->lost_cluster && mpi_source_is_lost(self, r->group, r->source))
+			mpi_request_complete(r, MPI_ERR_PROC_ABORTED);
+		else
+			mpi_match_post(&self->match, r);
 		return;
 	}
 	mpi_deliver(self, r, &u->packet);

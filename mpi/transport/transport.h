@@ -49,6 +49,9 @@ bool transport_is_near(const struct mpi_rank *self, uint32_t peer);
 /* The cluster of a rank of the job. */
 uint32_t transport_cluster_of(const struct mpi_rank *self, uint32_t peer);
 
+/* Has this rank found out that a cluster is dead (mpi_cluster_died)? */
+bool transport_is_lost(const struct mpi_rank *self, uint32_t cluster);
+
 /*
  * A packet to fill for a peer, or NULL: no room now, try again after transport_poll. Every packet
  * that was given must be sent, and soon: in a cluster the receiver waits for it. Near peers only.

@@ -123,6 +123,12 @@ transport_cluster_of(const struct mpi_rank *self, uint32_t peer)
 	return t->placement == NULL ? t->cluster : t->placement[peer].cluster;
 }
 
+bool
+transport_is_lost(const struct mpi_rank *self, uint32_t cluster)
+{
+	return (self->transport->dead >> cluster & 1) != 0;
+}
+
 static struct inbox *
 inbox_of(const struct transport *t, uint32_t peer)
 {

@@ -109,6 +109,25 @@ the_first_runs_ahead(void)
 
 extern void __lsan_disable(void) __attribute__((weak));
 
+/* Whose death this rank knows already. */
+static void
+asks_the_dead(int dead)
+{
+	MPI_Comm world = MPI_COMM_WORLD;
+	MPI_Message m;
+	MPI_Request r;
+	int x = 0, flag;
+
+	MUST(MPI_Recv(&x, 1, MPI_INT, dead, 2, world, MPI_STATUS_IGNORE) == MPI_ERR_PROC_ABORTED);
+	MUST(MPI_Irecv(&x, 1, MPI_INT, dead, 2, world, &r) == MPI_SUCCESS);
+	MUST(MPI_Wait(&r, MPI_STATUS_IGNORE) == MPI_ERR_PROC_ABORTED);
+	MUST(MPI_Probe(dead, 2, world, MPI_STATUS_IGNORE) == MPI_ERR_PROC_ABORTED);
+	MUST(MPI_Mprobe(dead, 2, world, &m, MPI_STATUS_IGNORE) == MPI_ERR_PROC_ABORTED);
+	MUST(MPI_Iprobe(dead, 2, world, &flag, MPI_STATUS_IGNORE) == MPI_ERR_PROC_ABORTED && !flag);
+	MUST(MPI_Improbe(dead, 2, world, &flag, &m, MPI_STATUS_IGNORE) == MPI_ERR_PROC_ABORTED &&
+		!flag);
+}
+
 /* The last rank dies, alone in its cluster, while the others wait for it. */
 static void
 bereaved(void)
@@ -133,6 +152,7 @@ bereaved(void)
 	MUST(MPI_Recv(&x, 1, MPI_INT, size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE) ==
 		MPI_ERR_PROC_ABORTED);
 	MUST(MPI_Send(&x, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD) == MPI_ERR_PROC_ABORTED);
+	asks_the_dead(size - 1);
 }
 
 static void
