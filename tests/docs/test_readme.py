@@ -81,7 +81,10 @@ EXACT = {
     "fault that another process handles":
         lambda rows: "; ".join(f"{50 * round(values(rows, 'fault_far', count=part)[0] / 50):,}"
                                for part in ("path", "total", "insns")) + " instructions",
-    "first touch of a page":
+    "first touch of a page that a second kernel core":
+        lambda rows: "; ".join(f"{50 * round(values(rows, 'touch', count=part)[0] / 50):,}"
+                               for part in ("path", "insns")) + " instructions",
+    "first touch of a page of lazy memory":
         lambda rows: "; ".join(f"{50 * round(values(rows, 'touch', count=part)[0] / 50):,}"
                                for part in ("path", "total")) + " instructions",
     "first write to a private page":
@@ -122,7 +125,8 @@ EXACT = {
 CHANCE = {
     "the same from 1, 2, 4, 8, 15 callers": (1,) * 5,
     "fault that another process handles": (50, 50, 50),
-    "first touch of a page": (50, 50),
+    "first touch of a page that a second kernel core": (100, 50),
+    "first touch of a page of lazy memory": (50, 50),
     "first write to a private page": (50, 50),
     "signal to a thread that sleeps": (0, 20),
     "create a thread": (MEETING,) * 3,
