@@ -49,15 +49,6 @@ struct served {
 
 static struct served h;
 
-static uint64_t
-now(void)
-{
-	uint64_t ns = 0;
-
-	kclock(&ns);
-	return ns;
-}
-
 static long
 alarm_at(int bit, uint64_t first, uint64_t period)
 {
@@ -133,8 +124,8 @@ serve(const struct handler_event *e)
 	if (h.how == SERVE_TAKE && h.entered == 1) {
 		kthread_wakeup(h.thread, 1u << BIT);
 		h.slept = kthread_sleep(1u << BIT, 0);
-		alarm_at(BIT, now() + MS, 0);
-		h.cut = kthread_sleep(1u << OTHER_BIT, now() + 5000 * MS);
+		alarm_at(BIT, kt_now() + MS, 0);
+		h.cut = kthread_sleep(1u << OTHER_BIT, kt_now() + 5000 * MS);
 	}
 	h.depth--;
 	if (h.how == SERVE_CONTEXT)
@@ -167,35 +158,35 @@ handle_nothing(void)
 /* test: alarm_set */
 TEST(an_alarm_sets_a_bit_at_its_time)
 {
-	uint64_t first = now() + MS;
+	uint64_t first = kt_now() + MS;
 
 	expect_eq(alarm_at(BIT, first, 0), 0);
-	expect_eq(kthread_sleep(1u << OTHER_BIT, now() + MS / 2), -E_TIMEDOUT);
+	expect_eq(kthread_sleep(1u << OTHER_BIT, kt_now() + MS / 2), -E_TIMEDOUT);
 	expect_eq(kthread_sleep(1u << BIT, FOREVER), 1 << BIT);
-	expect(now() >= first);
-	expect_eq(kthread_sleep(1u << BIT, now() + 3 * MS), -E_TIMEDOUT);
+	expect(kt_now() >= first);
+	expect_eq(kthread_sleep(1u << BIT, kt_now() + 3 * MS), -E_TIMEDOUT);
 	/* a time that is over is now; a thread has one alarm */
 	expect_eq(alarm_at(OTHER_BIT, FOREVER - 1, 0), 0);
 	expect_eq(alarm_at(BIT, 1, 0), 0);
 	expect_eq(kthread_sleep(1u << BIT, FOREVER), 1 << BIT);
-	expect_eq(alarm_at(BIT, now() + MS, 0), 0);
+	expect_eq(alarm_at(BIT, kt_now() + MS, 0), 0);
 	alarm_off();
 	kthread_sleep(1u << BIT, 0);
-	expect_eq(kthread_sleep(1u << BIT, now() + 3 * MS), -E_TIMEDOUT);
+	expect_eq(kthread_sleep(1u << BIT, kt_now() + 3 * MS), -E_TIMEDOUT);
 }
 
 TEST(an_alarm_comes_again_each_period)
 {
-	uint64_t first = now() + MS;
+	uint64_t first = kt_now() + MS;
 
 	expect_eq(alarm_at(BIT, first, MS), 0);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		expect_eq(kthread_sleep(1u << BIT, FOREVER), 1 << BIT);
-		expect(now() >= first + i * MS);
+		expect(kt_now() >= first + i * MS);
 	}
 	alarm_off();
 	kthread_sleep(1u << BIT, 0);
-	expect_eq(kthread_sleep(1u << BIT, now() + 3 * MS), -E_TIMEDOUT);
+	expect_eq(kthread_sleep(1u << BIT, kt_now() + 3 * MS), -E_TIMEDOUT);
 }
 
 /* test: alarm_set, thread_upcalls */
@@ -210,7 +201,7 @@ TEST(wrong_alarms_and_masks_are_refused)
 	expect_eq(kalarm_set(BIT, (const void *)16), -E_FAULT);
 	expect_eq(kthread_upcalls(1u << WAKE_BITS), -E_INVAL);
 	expect_eq(kthread_upcalls(~0u), -E_INVAL);
-	expect_eq(kthread_sleep(WAKE_ANY, now() + MS), -E_TIMEDOUT);
+	expect_eq(kthread_sleep(WAKE_ANY, kt_now() + MS), -E_TIMEDOUT);
 }
 
 /* Nothing but computing, until an upcall has come. */
@@ -224,7 +215,7 @@ spin_until(uint32_t entered)
 TEST(an_alarm_starts_the_handler_of_a_thread_that_computes)
 {
 	handle(SERVE_NOTHING);
-	expect_eq(alarm_at(BIT, now() + MS, MS), 0);
+	expect_eq(alarm_at(BIT, kt_now() + MS, MS), 0);
 	spin_until(5);
 	expect_eq(h.event.cause, HANDLER_UPCALL);
 	expect_eq(h.event.addr, 1u << BIT);
@@ -240,7 +231,7 @@ TEST(what_the_thread_computes_is_not_disturbed)
 	unsigned wrong = 0;
 
 	handle(SERVE_NOTHING);
-	expect_eq(alarm_at(BIT, now(), MS), 0);
+	expect_eq(alarm_at(BIT, kt_now(), MS), 0);
 	while (h.entered < ROUNDS) {
 		wrong += kt_compute(7, 2000) != want;
 		wrong += kthread_self() != h.thread;
@@ -278,9 +269,9 @@ TEST(an_upcall_ends_a_wait)
 
 	expect(proc > 0);
 	handle(SERVE_NOTHING);
-	expect_eq(alarm_at(BIT, now() + MS, MS), 0);
+	expect_eq(alarm_at(BIT, kt_now() + MS, MS), 0);
 	expect_cut(kthread_sleep(1u << OTHER_BIT, FOREVER));
-	expect_cut(kthread_sleep(1u << OTHER_BIT, now() + 60000 * MS));
+	expect_cut(kthread_sleep(1u << OTHER_BIT, kt_now() + 60000 * MS));
 	expect_cut(kfutex_wait((unsigned long)&word, 0, FOREVER));
 	expect_cut(kthread_join((int)tid, &value, FOREVER));
 	expect_cut(kmailbox_wait(in, ANY_SOURCE_CLUSTER, FOREVER));
@@ -344,7 +335,7 @@ TEST(without_a_handler_a_bit_of_the_mask_stays)
 	expect_eq(kthread_wakeup((int)kthread_self(), 1u << BIT), 0);
 	expect_eq(kthread_sleep(1u << OTHER_BIT, FOREVER), -E_INTR);
 	expect_eq(kthread_sleep(1u << BIT, FOREVER), 1 << BIT);
-	expect_eq(kthread_sleep(1u << OTHER_BIT, now() + MS), -E_TIMEDOUT);
+	expect_eq(kthread_sleep(1u << OTHER_BIT, kt_now() + MS), -E_TIMEDOUT);
 	expect_eq(kthread_upcalls(0), 0);
 }
 
@@ -389,7 +380,7 @@ TEST(an_upcall_waits_for_the_end_of_another_handler)
 {
 	handle(SERVE_NOTHING);
 	expect_eq(kthread_handler(HANDLE_CALLS, (unsigned long)call_handler, new_stack()), 0);
-	expect_eq(alarm_at(BIT, now() + MS, MS), 0);
+	expect_eq(alarm_at(BIT, kt_now() + MS, MS), 0);
 	expect_eq(kcall1(FOREIGN_CALL, 7), 1007);
 	expect_eq(h.slept, -E_INTR);
 	spin_until(1);
@@ -411,7 +402,7 @@ leaper(unsigned long arg)
 {
 	handle(SERVE_SKIP);
 	h.skip_to = (uintptr_t)landed;
-	alarm_at(BIT, now() + MS, 0);
+	alarm_at(BIT, kt_now() + MS, 0);
 	while (h.how == SERVE_SKIP)
 		kt_compute(1, 100);
 	return arg;
@@ -427,7 +418,7 @@ static unsigned long
 changed(unsigned long arg)
 {
 	handle(SERVE_CONTEXT);
-	alarm_at(BIT, now() + MS, 0);
+	alarm_at(BIT, kt_now() + MS, 0);
 	while (h.how == SERVE_CONTEXT)
 		kt_compute(1, 100);
 	return arg;
@@ -459,7 +450,7 @@ takes_turns(unsigned long me)
 
 	wrong += kthread_handler(HANDLE_UPCALLS, (unsigned long)yielder, new_stack()) != 0;
 	wrong += kthread_upcalls(1u << BIT) != 0;
-	wrong += alarm_at(BIT, now() + MS, MS) != 0;
+	wrong += alarm_at(BIT, kt_now() + MS, MS) != 0;
 	while (turns[0] < ROUNDS || turns[1] < ROUNDS) {
 		wrong += kt_compute((uint32_t)me, 500) != want;
 		turns[me]++;
@@ -511,7 +502,7 @@ TEST(a_bit_that_another_thread_sets_stops_the_thread_at_once)
 static unsigned long
 ends_with_an_alarm(unsigned long arg)
 {
-	alarm_at(BIT, now() + arg, ALARM_PERIOD_MIN);
+	alarm_at(BIT, kt_now() + arg, ALARM_PERIOD_MIN);
 	return arg;
 }
 
@@ -544,7 +535,7 @@ static void
 ring_for_ever(bool waits)
 {
 	handle(SERVE_NOTHING);
-	alarm_at(BIT, now(), ALARM_PERIOD_MIN);
+	alarm_at(BIT, kt_now(), ALARM_PERIOD_MIN);
 	while (waits)
 		kthread_sleep(1u << OTHER_BIT, FOREVER);
 	while (!waits)

@@ -18,15 +18,6 @@
 static int authority, core;
 static volatile uint32_t over;
 
-static struct core_info
-info_of(int of)
-{
-	struct core_info info = {0};
-
-	expect_eq(kcore_info(of, &info), 0);
-	return info;
-}
-
 static void
 give(uint32_t role)
 {
@@ -77,15 +68,15 @@ TEST(pages_that_a_kernel_core_has_filled_hold_zeros)
 	uint32_t before;
 
 	give(ROLE_KC);
-	before = info_of(core).messages;
+	before = kt_core_info(core).messages;
 	do
 		expect_eq(touches(1), 0);
-	while (info_of(core).messages - before < ROUNDS);
+	while (kt_core_info(core).messages - before < ROUNDS);
 	expect(kt_stats(STATS_FRAMES_FREE) + TABLES >= frames);
 	give(ROLE_AC);
-	before = info_of(core).messages;
+	before = kt_core_info(core).messages;
 	expect_eq(touches(1), 0);
-	expect_eq(info_of(core).messages, before);
+	expect_eq(kt_core_info(core).messages, before);
 }
 
 /* test: core_role */

@@ -45,15 +45,6 @@ static uint64_t control_child, at;	/* the page in a child; where the parent maps
 static int authority;
 static bool have;			/* there is a device */
 
-static uint64_t
-now(void)
-{
-	uint64_t ns = 0;
-
-	kclock(&ns);
-	return ns;
-}
-
 
 static int
 open_uart(void)
@@ -108,7 +99,7 @@ quiet(volatile unsigned char *uart)
 static long
 sleep_for(uint64_t ns)
 {
-	return kthread_sleep(1u << BIT, now() + ns);
+	return kthread_sleep(1u << BIT, kt_now() + ns);
 }
 
 #define expect_interrupt() expect_eq(sleep_for(LONG_NS), 1 << BIT)
@@ -121,7 +112,7 @@ sleep_for(uint64_t ns)
 static void
 let_others(void)
 {
-	kthread_sleep(NOBODY, now() + SHORT_NS);
+	kthread_sleep(NOBODY, kt_now() + SHORT_NS);
 }
 
 /* --- children --- */
@@ -348,7 +339,7 @@ serve(unsigned long device)
 
 	kevent_bind(EVENT_INTERRUPT, (int)device, BIT);
 	kthread_wakeup(atoll_startup()->thread, SERVED);
-	while (served < OFTEN && kthread_sleep(1u << BIT, now() + LONG_NS) == 1 << BIT) {
+	while (served < OFTEN && kthread_sleep(1u << BIT, kt_now() + LONG_NS) == 1 << BIT) {
 		quiet(uart);
 		control->told = (uint32_t)++served;
 		kdevice_done((int)device);

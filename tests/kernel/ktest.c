@@ -342,6 +342,24 @@ kt_compute(uint32_t seed, int rounds)
 	return a ^ b ^ c ^ d ^ e ^ f ^ (uint32_t)(int32_t)(x + y);
 }
 
+uint64_t
+kt_now(void)
+{
+	uint64_t ns = 0;
+
+	kclock(&ns);
+	return ns;
+}
+
+struct core_info
+kt_core_info(int core)
+{
+	struct core_info info = {0};
+
+	expect_eq(kcore_info(core, &info), 0);
+	return info;
+}
+
 int
 kt_other_core(void)
 {

@@ -54,6 +54,10 @@ int kt_end_of(long proc, uint32_t *cause);
 int kt_other_core(void);
 int kt_own_core(void);
 
+/* The clock; what a core is for and what it has counted. */
+uint64_t kt_now(void);
+struct core_info kt_core_info(int core);
+
 /*
  * A number that only the seed and the rounds decide. Many values are under way at once, so that
  * each register counts, and floating-point numbers: whoever spoils one of a thread's registers

@@ -31,24 +31,6 @@ static int authority, cores, memory, ac;
 static volatile unsigned char *place;
 static size_t bytes;
 
-static uint64_t
-now(void)
-{
-	uint64_t ns = 0;
-
-	kclock(&ns);
-	return ns;
-}
-
-static struct core_info
-info_of(int core)
-{
-	struct core_info info = {0};
-
-	expect_eq(kcore_info(core, &info), 0);
-	return info;
-}
-
 static bool
 can_lend(void)
 {
@@ -92,7 +74,7 @@ static int
 free_core(void)
 {
 	for (int i = 1; i < cores; i++)
-		if (info_of(i).role == ROLE_AC && info_of(i).threads == 0)
+		if (kt_core_info(i).role == ROLE_AC && kt_core_info(i).threads == 0)
 			return i;
 	return -1;
 }
@@ -105,7 +87,7 @@ static void
 wait_for_frames(uint64_t want)
 {
 	while (kt_stats(STATS_FRAMES_FREE) + TABLES < want)
-		kthread_sleep(WAKE_ANY, now() + MS / 10);
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
 }
 
 /* How many cores are lent. */
@@ -115,21 +97,21 @@ lent_cores(void)
 	int n = 0;
 
 	for (int i = 0; i < cores; i++)
-		n += info_of(i).acts == ROLE_XC;
+		n += kt_core_info(i).acts == ROLE_XC;
 	return n;
 }
 
 static void
 wait_for_role(int core, uint32_t role)
 {
-	while (info_of(core).acts != role)
-		kthread_sleep(WAKE_ANY, now() + MS / 10);
+	while (kt_core_info(core).acts != role)
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
 }
 
 /* test: core_lend */
 TEST(a_program_has_a_core_and_gives_it_back)
 {
-	struct core_info before = info_of(ac);
+	struct core_info before = kt_core_info(ac);
 
 	if (!can_lend()) {
 		expect_eq(lend(SAYS_WHERE), -E_NOSYS);
@@ -138,11 +120,11 @@ TEST(a_program_has_a_core_and_gives_it_back)
 		expect(found()[0] != 0 && found()[0] % bytes == 0);
 		expect_eq(found()[1], bytes);
 		expect_eq(lend(ENDS_BELOW_ZERO), 0x7fffffff);
-		expect(info_of(ac).role_ns[ROLE_XC] > before.role_ns[ROLE_XC]);
+		expect(kt_core_info(ac).role_ns[ROLE_XC] > before.role_ns[ROLE_XC]);
 	}
-	expect_eq(info_of(ac).role, ROLE_AC);
-	expect_eq(info_of(ac).acts, ROLE_AC);
-	expect_eq(info_of(ac).roles, before.roles);
+	expect_eq(kt_core_info(ac).role, ROLE_AC);
+	expect_eq(kt_core_info(ac).acts, ROLE_AC);
+	expect_eq(kt_core_info(ac).roles, before.roles);
 }
 
 TEST(its_traps_are_its_own_and_the_rest_of_memory_is_not)
@@ -210,7 +192,7 @@ dozes(unsigned long me)
 {
 	(void)me;
 	while (__atomic_load_n(&go_on, __ATOMIC_ACQUIRE) == 0)
-		kthread_sleep(1u << BIT, now() + MS);
+		kthread_sleep(1u << BIT, kt_now() + MS);
 	return 0;
 }
 
@@ -236,8 +218,8 @@ spinning(void)
 	long tid = kt_thread(lends, SPINS, ac);
 
 	while (found()[0] == at)
-		kthread_sleep(WAKE_ANY, now() + MS / 10);
-	expect_eq(info_of(ac).acts, ROLE_XC);
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
+	expect_eq(kt_core_info(ac).acts, ROLE_XC);
 	return tid;
 }
 
@@ -251,7 +233,7 @@ TEST(another_role_takes_the_core_back)
 
 		expect_eq(kcore_role(authority, ac, (int)role), 0);
 		expect_eq(kt_join(tid), -E_INTR);
-		expect_eq(info_of(ac).role, role);
+		expect_eq(kt_core_info(ac).role, role);
 		expect_eq(kcore_role(authority, ac, ROLE_AC), 0);
 		wait_for_role(ac, ROLE_AC);
 	}
@@ -276,8 +258,8 @@ TEST(shoot_downs_pass_a_core_by_that_is_lent)
 	}
 	at = found()[0];
 	while (found()[0] == at)
-		kthread_sleep(WAKE_ANY, now() + MS / 10);
-	expect_eq(info_of(ac).acts, ROLE_XC);
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
+	expect_eq(kt_core_info(ac).acts, ROLE_XC);
 	expect_eq(kcore_role(authority, ac, ROLE_TC), 0);
 	expect_eq(kt_join(tid), -E_INTR);
 	expect_eq(kcore_role(authority, ac, ROLE_AC), 0);
@@ -296,7 +278,7 @@ lends_for_each(unsigned long memories)
 		uint32_t m;
 
 		while ((m = __atomic_load_n(&handed_over, __ATOMIC_ACQUIRE)) == 0)
-			kthread_sleep(1u << BIT, now() + MS / 10);
+			kthread_sleep(1u << BIT, kt_now() + MS / 10);
 		sum += kcore_lend((int)m, 0, SPINS);
 		__atomic_store_n(&handed_over, 0, __ATOMIC_RELEASE);
 	}
@@ -314,13 +296,13 @@ lend_without_handle(void)
 
 	__atomic_store_n(&handed_over, (uint32_t)m, __ATOMIC_RELEASE);
 	while (*count == 0)
-		kthread_sleep(WAKE_ANY, now() + MS / 10);
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
 	expect_eq(kpage_unmap(SELF, (unsigned long)addr, PAGES), 0);
 	expect_eq(khandle_close(m), 0);
 	expect(kt_stats(STATS_FRAMES_FREE) + PAGES <= frames);
 	expect_eq(kcore_role(authority, ac, ROLE_TC), 0);
 	while (__atomic_load_n(&handed_over, __ATOMIC_ACQUIRE) != 0)
-		kthread_sleep(WAKE_ANY, now() + MS / 10);
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
 	expect_eq(kcore_role(authority, ac, ROLE_AC), 0);
 	wait_for_role(ac, ROLE_AC);
 }
@@ -355,7 +337,7 @@ child(void)
 	ac = free_core();
 	tid = kt_thread(lends, SPINS, ac);
 	while (found()[0] == 0)
-		kthread_sleep(WAKE_ANY, now() + MS / 10);
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
 	return (int)kt_join(tid);
 }
 
@@ -369,15 +351,15 @@ TEST(a_kill_takes_the_core_back)
 
 		expect(proc > 0);
 		while (i % 4 != 3 && lent_cores() == 0)
-			kthread_sleep(WAKE_ANY, now() + MS / 10);
+			kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
 		for (volatile unsigned k = 0; k < i * 100; k++)
 			continue;
 		expect_eq(kproc_kill((int)proc, 9), 0);
 		expect_eq(kt_wait(proc, &cause), 9);
 		while (lent_cores() != 0)
-			kthread_sleep(WAKE_ANY, now() + MS / 10);
-		expect_eq(info_of(ac).role, ROLE_AC);
-		expect_eq(info_of(ac).threads, 0);
+			kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
+		expect_eq(kt_core_info(ac).role, ROLE_AC);
+		expect_eq(kt_core_info(ac).threads, 0);
 		wait_for_frames(frames);
 	}
 	expect_eq(kt_stats(STATS_THREADS), threads);

@@ -26,15 +26,6 @@ enum role { NONE, MOVES_FOR_EVER, SAYS_WHERE };
 
 static volatile uint32_t go_on;
 
-static uint64_t
-now(void)
-{
-	uint64_t ns = 0;
-
-	kclock(&ns);
-	return ns;
-}
-
 static int
 own_core(void)
 {
@@ -141,14 +132,14 @@ TEST(threads_that_compute_are_moved_by_others)
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < MOVERS; i++)
 			expect_eq(kthread_cores((int)tid[i], core_of_users[(round + i) % n], 1), 0);
-		kthread_sleep(WAKE_ANY, now() + MS / 4);
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 4);
 	}
 	go_on = 1;
 	for (int i = 0; i < MOVERS; i++)
 		expect_eq(kt_join(tid[i]), 0);
 	tid[0] = kt_thread(ends_at_once, 1, ANY_CORE);
 	while ((e = kthread_cores((int)tid[0], core_of_users[0], 1)) == 0)
-		kthread_sleep(WAKE_ANY, now() + MS);
+		kthread_sleep(WAKE_ANY, kt_now() + MS);
 	expect_eq(e, -E_SRCH);
 	expect_eq(kt_join(tid[0]), 1);
 }
@@ -165,7 +156,7 @@ waits(unsigned long core)
 		return 1;
 	if (kthread_sleep(1u << BIT, FOREVER) != 1 << BIT || own_core() != (int)core)
 		return 2;
-	if (kthread_sleep(1u << BIT, now() + MS) != -E_TIMEDOUT)
+	if (kthread_sleep(1u << BIT, kt_now() + MS) != -E_TIMEDOUT)
 		return 3;
 	return kthread_join(99999, &value, FOREVER) == -E_BADF ? 0 : 4;
 }
@@ -178,10 +169,10 @@ TEST(a_thread_that_waits_goes_on_on_its_new_core)
 		int to = core_of_users[(i + 1) % n];
 		long tid = kt_thread(waits, (unsigned long)to, core_of_users[i]);
 
-		kthread_sleep(WAKE_ANY, now() + MS);
+		kthread_sleep(WAKE_ANY, kt_now() + MS);
 		expect_eq(kthread_cores((int)tid, to, 1), 0);
 		while (kfutex_wake((unsigned long)&word, 1) == 0)
-			kthread_sleep(WAKE_ANY, now() + MS / 10);
+			kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
 		expect_eq(kthread_wakeup((int)tid, 1u << BIT), 0);
 		expect_eq(kt_join(tid), 0);
 	}
@@ -341,7 +332,7 @@ touches(unsigned long arg)
 	uint64_t at = 0;
 
 	while (!go_on)
-		kthread_sleep(1u << BIT, now() + MS);
+		kthread_sleep(1u << BIT, kt_now() + MS);
 	kmem_alloc(SELF, 10 * PAGE, RW | PAGE_LAZY, &at);
 	for (unsigned i = 0; i < 10; i++)
 		*(volatile uint32_t *)(uintptr_t)(at + i * PAGE) = i;
@@ -363,35 +354,35 @@ TEST(what_a_thread_does_is_counted)
 	go_on = 0;
 	tid = kt_thread(touches, 7, kt_other_core() >= 0 ? kt_other_core() : ANY_CORE);
 	before = counts_of(tid);
-	expect(before.begun_ns != 0 && before.begun_ns <= now());
-	kthread_sleep(WAKE_ANY, now() + 5 * MS);
+	expect(before.begun_ns != 0 && before.begun_ns <= kt_now());
+	kthread_sleep(WAKE_ANY, kt_now() + 5 * MS);
 	go_on = 1;
 	kthread_wakeup((int)tid, 1u << BIT);
-	kthread_sleep(WAKE_ANY, now() + 5 * MS);
+	kthread_sleep(WAKE_ANY, kt_now() + 5 * MS);
 	then = counts_of(tid);
 	while (then.calls < before.calls + 20) {
-		kthread_sleep(WAKE_ANY, now() + MS);
+		kthread_sleep(WAKE_ANY, kt_now() + MS);
 		then = counts_of(tid);
 	}
 	while (then.faults < before.faults + 10) {
-		kthread_sleep(WAKE_ANY, now() + MS);
+		kthread_sleep(WAKE_ANY, kt_now() + MS);
 		then = counts_of(tid);
 	}
 	expect(then.switches > before.switches);
 	expect(then.begun_ns == before.begun_ns);
 	/* a thread that computes has time, also before it leaves its core */
 	do {
-		kthread_sleep(WAKE_ANY, now() + MS);
+		kthread_sleep(WAKE_ANY, kt_now() + MS);
 		after = counts_of(tid);
 	} while (after.run_ns == then.run_ns);
 	go_on = 2;
 	/* one that waits, as it does soon, has none any more */
 	do {
 		then = counts_of(tid);
-		kthread_sleep(WAKE_ANY, now() + 5 * MS);
+		kthread_sleep(WAKE_ANY, kt_now() + 5 * MS);
 		after = counts_of(tid);
 	} while (after.run_ns != then.run_ns || after.switches != then.switches);
-	expect(after.run_ns <= now() - after.begun_ns);
+	expect(after.run_ns <= kt_now() - after.begun_ns);
 	expect_eq(kthread_wakeup((int)tid, 1u << END_BIT), 0);
 	expect_eq(kt_join(tid), 7);
 }
@@ -405,7 +396,7 @@ TEST(wrong_questions_about_threads_are_refused)
 	expect_eq(kthread_stats(12345, &c), -E_BADF);
 	expect_eq(kthread_stats((int)kthread_self(), (void *)16), -E_FAULT);
 	while ((e = kthread_stats((int)tid, &c)) == 0 || e == -E_AGAIN)
-		kthread_sleep(WAKE_ANY, now() + MS);
+		kthread_sleep(WAKE_ANY, kt_now() + MS);
 	expect_eq(e, -E_SRCH);
 	expect_eq(kt_join(tid), 1);
 	expect_eq(kthread_stats((int)tid, &c), -E_BADF);
@@ -534,7 +525,7 @@ TEST(nothing_is_lost_when_threads_end_on_the_way)
 		long proc = kt_spawn(MOVES_FOR_EVER, i, ANY_CORE);
 
 		expect(proc > 0);
-		kthread_sleep(WAKE_ANY, now() + MS / 2 + i * MS / 10);
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 2 + i * MS / 10);
 		expect_eq(kproc_kill((int)proc, 9), 0);
 		expect_eq(kt_wait(proc, &cause), 9);
 		if (i == 2) {

@@ -219,15 +219,6 @@ TEST(a_program_that_computes_does_not_keep_the_server_from_its_core)
 	expect_eq(cause, CRASH_KILLED);
 }
 
-static uint64_t
-now(void)
-{
-	uint64_t ns = 0;
-
-	kclock(&ns);
-	return ns;
-}
-
 /*
  * Computes without a call, as a program does, until somebody else says that it is done. False: that
  * never happened.
@@ -247,7 +238,7 @@ computes_until_done(void)
 static unsigned long
 sleeps_a_little(unsigned long arg)
 {
-	long e = kthread_sleep(WAKE_ANY, now() + SOON_NS);
+	long e = kthread_sleep(WAKE_ANY, kt_now() + SOON_NS);
 
 	(void)arg;
 	set(&done, 1);
@@ -375,7 +366,7 @@ server_main(int argc, char **argv)
 		return kthread_priority((int)kthread_self(), PRIORITY_PROGRAM + 1) == -E_ACCES &&
 			kproc_priority(SELF, PRIORITY_PROGRAM + 1) == -E_ACCES ? RISER_ROLE : 0;
 	if (atoll_startup()->job == SHORT_ROLE) {
-		kthread_sleep(WAKE_ANY, now() + SOON_NS);
+		kthread_sleep(WAKE_ANY, kt_now() + SOON_NS);
 		return 7;
 	}
 	kcluster_info(&info);

@@ -30,15 +30,6 @@ struct shared {
 };
 
 static uint64_t
-now(void)
-{
-	uint64_t ns = 0;
-
-	kclock(&ns);
-	return ns;
-}
-
-static uint64_t
 pages_of(int proc, unsigned pages, int prot)
 {
 	uint64_t at = 0;
@@ -385,7 +376,7 @@ TEST(one_word_has_one_queue_at_all_its_addresses)
 	expect_eq(kfutex_wait((unsigned long)at | 2, 0, FOREVER), -E_INVAL);
 	expect_eq(kfutex_wake((unsigned long)at | 3, 1), -E_INVAL);
 	expect_eq(wait_shared((uint32_t *)(uintptr_t)at, 1, FOREVER), -E_AGAIN);
-	expect_eq(wait_shared((uint32_t *)(uintptr_t)at, 0, now() + MS), -E_TIMEDOUT);
+	expect_eq(wait_shared((uint32_t *)(uintptr_t)at, 0, kt_now() + MS), -E_TIMEDOUT);
 	expect_eq(kpage_unmap(SELF, (unsigned long)to, 1), 0);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, 1), 0);
 	expect_eq(kpage_unmap(SELF, (unsigned long)lazy, 1), 0);
@@ -434,7 +425,7 @@ TEST(nothing_is_lost_with_a_process_that_sleeps_on_a_shared_word)
 			proc[i] = child_with(SLEEPS, at, 0);
 		while ((seen = load(&s->asleep)) < CHILDREN)
 			wait_shared(&s->asleep, seen, FOREVER);
-		kthread_sleep(WAKE_ANY, now() + MS);
+		kthread_sleep(WAKE_ANY, kt_now() + MS);
 		expect_eq(kproc_kill((int)proc[0], 9), 0);
 		expect_eq(kt_wait(proc[0], NULL), 9);
 		store(&s->ball, 1);

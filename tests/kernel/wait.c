@@ -14,15 +14,6 @@ enum { SLEEPER = 1 };
 static uint32_t word;
 static unsigned char from[BYTES], to[BYTES];
 
-static uint64_t
-now(void)
-{
-	uint64_t ns = 0;
-
-	kclock(&ns);
-	return ns;
-}
-
 static unsigned long
 sleep_for_ever(unsigned long arg)
 {
@@ -32,9 +23,9 @@ sleep_for_ever(unsigned long arg)
 
 /* A call that nothing ends but its deadline. */
 #define expect_late(expression) do { \
-	uint64_t deadline = now() + SOON_NS; \
+	uint64_t deadline = kt_now() + SOON_NS; \
 	expect_eq((expression), -E_TIMEDOUT); \
-	expect(now() >= deadline); \
+	expect(kt_now() >= deadline); \
 	deadline = 0; \
 	expect_eq((expression), -E_TIMEDOUT); \
 } while (0)
@@ -71,7 +62,7 @@ TEST(the_end_of_a_process_is_waited_for_so_long)
 	expect(proc > 0);
 	expect_late(kproc_wait((int)proc, &status, deadline));
 	expect_eq(kproc_kill((int)proc, 9), 0);
-	expect_eq(kproc_wait((int)proc, &status, now() + 60 * 1000000000ull), 0);
+	expect_eq(kproc_wait((int)proc, &status, kt_now() + 60 * 1000000000ull), 0);
 	expect_eq(status.status, 9);
 }
 
@@ -100,7 +91,7 @@ TEST(a_time_that_never_comes_is_no_deadline)
 static unsigned long
 sleeps_until(unsigned long us)
 {
-	return kthread_sleep(WAKE_ANY, now() + us * 1000) == -E_TIMEDOUT ? us : 0;
+	return kthread_sleep(WAKE_ANY, kt_now() + us * 1000) == -E_TIMEDOUT ? us : 0;
 }
 
 TEST(many_deadlines_pass_each_at_its_time)
