@@ -7,7 +7,6 @@
 #include "../virt.h"
 #include "boot.h"
 
-#define RESULT_MASK 0x7fffffff
 /* of mstatus: interrupts and floating point of S-mode, and what it may reach of U-mode's pages */
 #define MSTATUS_SIE 0x2
 #define MSTATUS_SPIE 0x20
@@ -98,5 +97,5 @@ lend_take_back(long result)
 	csr_write(mstatus, (l->mstatus & ~(uint64_t)MSTATUS_MPP) | MSTATUS_MPP_S);
 	csr_write(satp, l->satp);
 	__asm__ volatile("sfence.vma" : : : "memory");
-	boot_return(result < 0 ? result : result & RESULT_MASK, l->pc, l->sp, l->tp);
+	boot_return(result, l->pc, l->sp, l->tp);
 }
