@@ -128,6 +128,16 @@ wait_once(struct core *core, struct am_call *call)
 		hal_wait(HAL_FOREVER);
 }
 
+__attribute__((noinline)) void
+am_wait(const uint32_t *busy, const uint32_t *mine)
+{
+	hal_wait_begin();
+	if (hal_load32(busy) == 0 || hal_load32(mine) != 0)
+		hal_wait_cancel();
+	else
+		hal_wait(HAL_FOREVER);
+}
+
 /*
  * The rest of a wait in which something came. What that did may be that the core is a TC now: its
  * own doorbell, for a look around on the way back to the user, was for this wait.
@@ -137,7 +147,7 @@ wait_serving(struct core *core, struct am_call *call)
 {
 	am_serve_posts(core);
 	while (hal_load32(&call->busy)) {
-		wait_once(core, call);
+		am_wait(&call->busy, &core->post.busy);
 		am_serve_posts(core);
 	}
 	if (core_is_shared(core))

@@ -94,6 +94,12 @@ bool am_serve(struct core *core);
  */
 int am_post(struct core *to, am_post_fn *fn, const void *data, uint32_t bytes);
 
+/*
+ * A core sleeps until it is rung, unless `busy` is 0, what it waits for, or `mine` is not: there is
+ * a message for it. Whoever changes one of these rings it.
+ */
+void am_wait(const uint32_t *busy, const uint32_t *mine);
+
 /* Any core: wake home, also out of a user thread if it runs one. */
 void am_ring_home(struct cluster *c);
 

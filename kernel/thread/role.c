@@ -26,6 +26,9 @@ _Static_assert(sizeof(((struct core_info *)NULL)->count) == CORE_COUNTS * sizeof
 enum { ARG_AUTHORITY, ARG_CORE, ARG_ROLE, ARG_PLACE, ARG_LEFT, ARG_STAGE };
 enum stage { STAGE_BEGIN, STAGE_MOVE, STAGE_SETTLE };
 
+/* What a step returns: the next one may begin, or the core has not changed yet. */
+enum { STEP_DONE = 1, STEP_WAITS };
+
 /* --- the core itself (am_post_fn) --- */
 
 /* Behind a message the core looks around, also where it waits in a call (kernel/am/am.c). */
@@ -183,7 +186,7 @@ role_begin(struct cluster *c, struct kcall_args *args)
 	core->is_crowded = false;
 	args->a[ARG_LEFT] = leave ? core->load : 0;
 	args->a[ARG_STAGE] = STAGE_MOVE;
-	return 1;
+	return STEP_DONE;
 }
 
 /* Does core->load count it? */
@@ -203,7 +206,7 @@ move_some(struct cluster *c, const struct core *core, struct kcall_args *args)
 
 		if (args->a[ARG_LEFT] == 0 || args->a[ARG_PLACE] >= c->threads_used) {
 			args->a[ARG_STAGE] = STAGE_SETTLE;
-			return 1;
+			return STEP_DONE;
 		}
 		t = thread_at(c, (uint32_t)args->a[ARG_PLACE]++);
 		if (!is_placed(t, core))
@@ -215,7 +218,7 @@ move_some(struct cluster *c, const struct core *core, struct kcall_args *args)
 		args->a[ARG_LEFT]--;
 		moved++;
 	}
-	return 1;
+	return STEP_DONE;
 }
 
 static long
@@ -231,8 +234,8 @@ role_serve(struct kcall_args *args)
 		return move_some(c, core, args);
 	if (core->is_untold)
 		roles_poll(c);	/* a caller of home itself keeps that from its chores */
-	return core->is_untold ||
-		(!core_is_home(core) && hal_load32(&core->acts) != core->role);
+	return core->is_untold || (!core_is_home(core) && hal_load32(&core->acts) != core->role) ?
+		STEP_WAITS : 0;
 }
 
 /*
@@ -258,9 +261,15 @@ kc_core_role(struct thread *caller, int authority, int core, int role)
 	args->a[ARG_ROLE] = (unsigned long)role;
 	args->a[ARG_PLACE] = 0;
 	args->a[ARG_STAGE] = STAGE_BEGIN;
-	do
+	do {
 		e = am_call_kernel(self, role_serve, args, offsetof(struct kcall_args, data));
-	while (e > 0);
+		/* home itself sleeps until the core has served a message, which rings it */
+		if (e == STEP_WAITS && core_is_home(self))
+			am_wait(&core_at(self->cluster, (uint32_t)core)->post.busy,
+				self->cluster->am.next);
+	} while (e > 0);
+	if (core_is_home(self))
+		hal_interrupt(self->id);	/* what else that was for */
 	return e;
 }
 

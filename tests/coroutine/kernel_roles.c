@@ -45,6 +45,8 @@ static struct {
 	unsigned met[2];
 } run;
 
+static long sleeper;			/* a thread of core 0 */
+
 static unsigned long all_changes;
 
 #define child_check(condition) do { \
@@ -300,6 +302,54 @@ sent_in_vain(unsigned core)
 	join(tid);
 }
 
+/* A thread of core 0 sleeps, and one of another core wakes it once. */
+static void
+sleeps(uintptr_t me)
+{
+	(void)me;
+	run.met[0] = 1;
+	coro_check((KC(KC_THREAD_SLEEP, 1u << BIT, FOREVER) & 1u << BIT) != 0);
+	run.met[0] = 2;
+	for (;;)
+		KC(KC_THREAD_EXIT, 0);
+}
+
+static void
+wakes(uintptr_t me)
+{
+	(void)me;
+	coro_check(KC(KC_THREAD_WAKEUP, sleeper, 1u << BIT) == 0);
+	run.met[1] = 1;
+	for (;;)
+		KC(KC_THREAD_EXIT, 0);
+}
+
+/* Who becomes ready on core 0 while its thread waits for another core has its turn afterwards. */
+static void
+woken_beside(unsigned core)
+{
+	unsigned points = 0, other = 1 + core % (CORES - 1);
+	long tid;
+
+	if (give(0, ROLE_TC) != 0 || give(core, ROLE_TC) != 0)
+		return;
+	coro_check(KC(KC_CLUSTER_INFO, &shared.cluster) == 0);
+	if (shared.cluster.core != 0)
+		return;
+	run.met[0] = run.met[1] = 0;
+	sleeper = own_thread(0, sleeps, 0);
+	while (run.met[0] == 0)
+		KC(KC_THREAD_YIELD);
+	tid = own_thread(1, wakes, (int)core);
+	for (unsigned i = 0; i < 2 || run.met[1] == 0; i++)
+		coro_check(give(other, i % 2 == 0 ? ROLE_KC : ROLE_AC) == 0);
+	for (; run.met[0] < 2 && points < SETTLE; points++)
+		coro_user_point();
+	coro_check(points < SETTLE);
+	join(sleeper);
+	join(tid);
+}
+
 static void
 round_of(unsigned round)
 {
@@ -325,6 +375,8 @@ round_of(unsigned round)
 		sent_in_vain(1 + coro_random(CORES - 1));
 	if (coro_random(2))
 		two_meet(1 + coro_random(CORES - 1));
+	if (coro_random(2))
+		woken_beside(1 + coro_random(CORES - 1));
 	has_no_tick(only >= 0 ? (unsigned)only : 1 + coro_random(CORES - 1));
 	if (kills) {
 		run.killed = true;

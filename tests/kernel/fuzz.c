@@ -15,7 +15,6 @@
  * machine: 1 2 TC
  * machine: 3 2 KC 64 1
  */
-#include <base/cpio.h>
 #include <base/str.h>
 #include <hal/perf.h>
 #include <tests/fuzz/fuzz.h>
@@ -188,30 +187,6 @@ balance(void)
 		b.count[i] = kt_stats(i);
 	b.kept = kt_stats(STATS_KEPT_MESSAGES);
 	return b;
-}
-
-/* "CALLS SEED", both optional. */
-static void
-read_arguments(void)
-{
-	uint32_t *number[] = {&wanted, &seed};
-	struct cpio_file file;
-	uint64_t span[2];
-	unsigned n = 0;
-
-	if (karchive_map(SELF, span) < 0 ||
-		cpio_find((const void *)(uintptr_t)span[0], (size_t)span[1], "etc/args", &file) < 0)
-		return;
-	for (size_t i = 0; i < file.bytes && n < 2; i++) {
-		char c = ((const char *)file.data)[i];
-		bool first = i == 0 || ((const char *)file.data)[i - 1] < '0';
-
-		if (c < '0' || c > '9') {
-			n += !first;
-			continue;
-		}
-		*number[n] = (first ? 0 : *number[n] * 10) + (uint32_t)(c - '0');
-	}
 }
 
 static void
@@ -429,7 +404,7 @@ TEST(random_calls_hurt_only_those_who_make_them)
 	struct balance b;
 	uint32_t first = seed;
 
-	read_arguments();
+	kt_arguments(&wanted, &seed);
 	first = seed;
 	if (wanted < CALLS_PER_LIFE)
 		quota = wanted;

@@ -83,6 +83,9 @@ void *kt_bad_place(size_t bytes);
 /* A number of the cluster. */
 uint64_t kt_stats(int what);
 
+/* What etc/args of the archive says, `CALLS SEED`; what it does not say stays. */
+void kt_arguments(uint32_t *calls, uint32_t *seed);
+
 #define TEST(name) static void test_##name(void)
 #define RUN(name) kt_run(#name, test_##name)
 #define expect(condition) kt_compare(#condition, __LINE__, (condition) != 0, 1)

@@ -14,7 +14,6 @@
  */
 #include <atoll/sem.h>
 #include <atoll/tube.h>
-#include <base/cpio.h>
 #include <base/str.h>
 #include <tests/kernel/ktest.h>
 
@@ -240,30 +239,6 @@ TEST(messages_come_once_and_whole)
 	expect_eq(wrong, 0);
 }
 
-/* "CALLS SEED", both optional. */
-static void
-read_arguments(uint32_t *calls)
-{
-	uint32_t *number[] = {calls, &seed};
-	struct cpio_file file;
-	uint64_t span[2];
-	unsigned n = 0;
-	bool inside = false;
-
-	if (karchive_map(SELF, span) < 0 ||
-		cpio_find((const void *)(uintptr_t)span[0], (size_t)span[1], "etc/args", &file) < 0)
-		return;
-	for (size_t i = 0; i < file.bytes && n < 2; i++) {
-		char c = ((const char *)file.data)[i];
-		bool is_digit = c >= '0' && c <= '9';
-
-		if (is_digit)
-			*number[n] = (inside ? *number[n] * 10 : 0) + (uint32_t)(c - '0');
-		n += inside && !is_digit;
-		inside = is_digit;
-	}
-}
-
 int
 server_main(int argc, char **argv)
 {
@@ -271,7 +246,7 @@ server_main(int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	read_arguments(&calls);
+	kt_arguments(&calls, &seed);
 	rounds = calls / THREADS;
 	expect_eq(segment_begin(&here, memory, sizeof(memory), 0), 0);
 	here.looks = 5;
