@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page that a server leaves to its successor.
+ * The pages that a server leaves to its successor.
  */
 #include <abi/errors.h>
 #include <abi/layout.h>
@@ -9,17 +9,19 @@
 #include <atoll/startup.h>
 
 int
-kept_map(void **page)
+kept_map(void **to, size_t bytes)
 {
 	struct cluster_info here;
 	uint64_t addr = 0;
+	int pages;
 	long result;
 
 	kcluster_info(&here);
-	result = kmem_alloc(SELF, here.page_bytes, 0, &addr);
+	pages = (int)((bytes + here.page_bytes - 1) / here.page_bytes);
+	result = kmem_alloc(SELF, (uint64_t)pages * here.page_bytes, 0, &addr);
 	if (result >= 0)
-		result = kpage_map(SELF, (uintptr_t)addr, atoll_startup()->kept, 0, 1,
+		result = kpage_map(SELF, (uintptr_t)addr, atoll_startup()->kept, 0, pages,
 			PAGE_READ | PAGE_WRITE);
-	*page = (void *)(uintptr_t)addr;
+	*to = (void *)(uintptr_t)addr;
 	return result < 0 ? (int)result : 0;
 }

@@ -42,7 +42,7 @@ static int
 uart_start(const struct registers *r)
 {
 	void *page;
-	int result = kept_map(&page);
+	int result = kept_map(&page, sizeof(*input));
 
 	if (result != 0)
 		return result;

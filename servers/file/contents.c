@@ -34,6 +34,28 @@ chain_free(struct tree *t, struct block *b)
 	}
 }
 
+void
+contents_free(struct tree *t, uint32_t first)
+{
+	while (first != 0) {
+		struct block *b = block_of(t, first);
+
+		first = b->behind;
+		b->next = t->free;
+		t->free = b;
+	}
+}
+
+/* One more block of a file, which is zero; 0: the memory ends. */
+static uint32_t
+block_add(struct tree *t)
+{
+	struct block *b = block_take(t);
+
+	stored();
+	return b != NULL ? block_number(t, b) : 0;
+}
+
 /*
  * Block number `index` of a file, NULL if the chain is shorter, made if `grow` says so and there is
  * memory.
@@ -41,38 +63,47 @@ chain_free(struct tree *t, struct block *b)
 static struct block *
 block_at(struct tree *t, struct node *n, uint64_t index, bool grow)
 {
-	struct block **link = &n->first;
+	uint32_t *link = &n->first;
 	uint64_t i = 0;
 
+	if (n->at != NULL && n->at_index == index)
+		return n->at;
 	if (n->at != NULL && n->at_index < index) {
-		link = &n->at->next;
+		link = &n->at->behind;
 		i = n->at_index + 1;
 	}
-	for (;; i++, link = &(*link)->next) {
-		if (*link == NULL && grow)
-			*link = block_take(t);
-		if (*link == NULL)
+	for (;; i++, link = &block_of(t, *link)->behind) {
+		if (*link == 0 && grow)
+			*link = block_add(t);
+		if (*link == 0)
 			return NULL;
 		if (i == index)
 			break;
 	}
-	n->at = *link;
+	n->at = block_of(t, *link);
 	n->at_index = (uint32_t)index;
-	return *link;
+	return n->at;
 }
 
 void
-node_settle(struct tree *t, uint32_t n)
+node_end(struct tree *t, uint32_t n)
 {
 	struct node *node = node_of(t, n);
 
 	if (!node->is_unlinked || node->opens > 0)
 		return;
-	if (node->is_shared)
-		memory_end(&node->memory);
-	else
-		chain_free(t, node->first);
+	t->ended = *node;
 	*node = (struct node){0};
+}
+
+void
+node_settle(struct tree *t, uint32_t n)
+{
+	if (!node_of(t, n)->is_unlinked || node_of(t, n)->opens > 0)
+		return;
+	node_save(t, n);
+	node_end(t, n);
+	tree_commit(t);
 }
 
 /* --- contents that are memory of a cluster: see ADR 0103 --- */
@@ -122,13 +153,13 @@ write_shared(struct node *n, uint64_t offset, const void *from, size_t len)
 	return result == -E_NOMEM ? -E_NOSPC : result < 0 ? result : (long)len;
 }
 
-/* What is cut off is zero when the file grows again. */
+/* What was cut off is zero when the file grows again. */
 static int
-cut_shared(const struct node *n, uint64_t size)
+cut_shared(const struct node *n, uint64_t before)
 {
-	uint64_t end = n->size < shared_bytes(n) ? n->size : shared_bytes(n);
+	uint64_t end = before < shared_bytes(n) ? before : shared_bytes(n);
 
-	return size < end ? memory_write(&n->memory, size, NULL, (size_t)(end - size)) : 0;
+	return n->size < end ? memory_write(&n->memory, n->size, NULL, (size_t)(end - n->size)) : 0;
 }
 
 /* What the file has now goes into the memory. */
@@ -177,11 +208,12 @@ node_share(struct tree *t, uint32_t number, uint32_t home, uint64_t bytes)
 		memory_end(&m);
 		return result;
 	}
-	if (n->fixed == NULL)
-		chain_free(t, n->first);
-	n->fixed = NULL;
+	node_save(t, number);
+	t->ended = *n;
+	n->fixed = 0;
 	n->memory = m;
 	n->is_shared = true;
+	tree_commit(t);
 	return 0;
 }
 
@@ -196,8 +228,8 @@ node_read(struct tree *t, uint32_t number, uint64_t offset, void *to, size_t len
 		return 0;
 	if (len > n->size - offset)
 		len = (size_t)(n->size - offset);
-	if (n->fixed != NULL) {
-		memcpy(to, n->fixed + offset, len);
+	if (n->fixed != 0) {
+		memcpy(to, node_fixed(t, n) + offset, len);
 		return (long)len;
 	}
 	if (n->is_shared)
@@ -239,38 +271,57 @@ contents_put(struct tree *t, struct node *n, uint64_t offset, const unsigned cha
 	return done;
 }
 
-/* Cut the chain behind `size` bytes, and clear the rest of the last block. */
-static void
-cut(struct tree *t, struct node *n, uint64_t size)
+/*
+ * Cut the chain behind `size` bytes, and clear the rest of the last block; those that stay are
+ * used. The number of the first block that was cut off.
+ */
+static uint32_t
+cut_chain(struct tree *t, struct node *n, uint64_t size)
 {
-	struct block **link = &n->first;
+	uint32_t *link = &n->first, rest;
 	uint64_t keep = (size + BLOCK_DATA - 1) / BLOCK_DATA;
 
 	n->at = NULL;
-	for (uint64_t i = 0; i < keep && *link != NULL; i++) {
+	for (uint64_t i = 0; i < keep && *link != 0; i++) {
+		struct block *b = block_of(t, *link);
+
 		if (i + 1 == keep && size % BLOCK_DATA != 0)
-			memset((*link)->data + size % BLOCK_DATA, 0,
+			memset(b->data + size % BLOCK_DATA, 0,
 				BLOCK_DATA - (size_t)(size % BLOCK_DATA));
-		link = &(*link)->next;
+		b->is_used = 1;
+		link = &b->behind;
 	}
-	chain_free(t, *link);
-	*link = NULL;
+	rest = *link;
+	*link = 0;
+	stored();
+	return rest;
 }
 
-/* A file of the archive becomes an own one of its first `size` bytes. */
+static void
+cut(struct tree *t, struct node *n, uint64_t size)
+{
+	contents_free(t, cut_chain(t, n, size));
+}
+
+void
+contents_begin(struct tree *t, struct node *n)
+{
+	cut_chain(t, n, n->size);
+}
+
+/* A file of the archive gets blocks for its first `size` bytes, as which it is not known yet. */
 static int
 thaw(struct tree *t, struct node *n, uint64_t size)
 {
 	size_t len = (size_t)(size < n->size ? size : n->size);
 
-	if (n->fixed == NULL)
+	if (n->fixed == 0)
 		return 0;
-	if (contents_put(t, n, 0, n->fixed, len) < len) {
+	if (contents_put(t, n, 0, node_fixed(t, n), len) < len) {
 		cut(t, n, 0);
 		return -E_NOSPC;
 	}
-	n->fixed = NULL;
-	n->size = len;
+	stored();
 	return 0;
 }
 
@@ -293,14 +344,18 @@ node_write(struct tree *t, uint32_t number, uint64_t offset, const void *from, s
 	} else {
 		if (thaw(t, n, UINT64_MAX) != 0)
 			return -E_NOSPC;
+		n->fixed = 0;
+		stored();
 		done = contents_put(t, n, offset, from, len);
 		if (done == 0) {
 			cut(t, n, n->size);
 			return -E_NOSPC;
 		}
 	}
+	stored();
 	if (offset + done > n->size)
 		n->size = offset + done;
+	stored();
 	n->modified = time_now();
 	return (long)done;
 }
@@ -309,16 +364,21 @@ int
 node_resize(struct tree *t, uint32_t number, uint64_t size)
 {
 	struct node *n = node_of(t, number);
+	uint64_t before;
 
 	if (size > FILE_SIZE_MAX)
 		return -FILE_EFBIG;
-	if (n->is_shared && cut_shared(n, size) != 0)
-		return -E_IO;
 	if (!n->is_shared && thaw(t, n, size) != 0)
 		return -E_NOSPC;
-	if (!n->is_shared && size < n->size)
-		cut(t, n, size);
+	before = n->size;
+	node_save(t, number);
+	n->fixed = 0;
 	n->size = size;
 	n->modified = time_now();
+	tree_commit(t);
+	if (n->is_shared)
+		return cut_shared(n, before) != 0 ? -E_IO : 0;
+	if (size < before)
+		cut(t, n, size);
 	return 0;
 }

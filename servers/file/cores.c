@@ -34,12 +34,13 @@ name_of_role(uint32_t role)
 void
 cores_begin(struct tree *t)
 {
-	int n = tree_make(t, PATH, FILE_KIND_FILE, MODE);
+	int n;
 
-	if (n < 0)
-		return;
-	t->cores = (uint32_t)n;
-	node_of(t, t->cores)->is_shown = true;
+	t->is_showing = true;
+	n = tree_make(t, PATH, FILE_KIND_FILE, MODE);
+	t->is_showing = false;
+	if (n > 0)
+		t->cores = (uint32_t)n;
 }
 
 /* --- reading --- */

@@ -16,34 +16,63 @@
 #include <servers/file/proc.h>
 #include <servers/file/share.h>
 #include <servers/file/shares.h>
+#include <servers/proc/protocol.h>
 
-#define MORE_BLOCKS 32			/* taken from the kernel at a time */
+#define MORE_BLOCKS 32			/* wanted at a time, or a part of what there is: */
+#define MORE_PART 16
 #define TEMPORARY_MODE 01777		/* of the directory that programs expect */
 #define KEEP_PART 8			/* of the cluster's memory that files leave to others */
 
 static struct tree *tree;		/* its pages come when they are used, as the clients' do */
 static struct kept {
+	struct lasting_memory memory;
 	uint32_t life;			/* of this server */
 	uint32_t sequence;		/* of the last question for input */
+	uint64_t homes;			/* of memory that is shared */
+	struct lasting tree;
 } *kept;
+static int to_leader;			/* mailbox */
+static uint32_t page_blocks;		/* blocks of a page */
 static struct service_client *clients;	/* CLIENTS_MAX */
+
+/* The leader has the memory, so that it outlives this server. How many blocks there are then. */
+static uint32_t
+want_blocks(uint32_t blocks)
+{
+	const struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_MEMORY};
+	struct lasting_memory *l = &kept->memory;
+	uint32_t asked = l->asked + 1, answered = l->answered;
+
+	l->wanted = (blocks + page_blocks - 1) / page_blocks;
+	__atomic_store_n(&l->asked, asked, __ATOMIC_RELEASE);
+	if (mailbox_send(to_leader, &m) < 0)
+		return l->pages * page_blocks;
+	while ((answered = __atomic_load_n(&l->answered, __ATOMIC_ACQUIRE)) != asked)
+		kfutex_wait((uintptr_t)&l->answered | FUTEX_SHARED, answered, FOREVER);
+	return l->pages * page_blocks;
+}
 
 struct block *
 blocks_more(void)
 {
-	uint64_t free, total, addr;
-	struct block *first;
+	uint32_t there = tree->blocks, more = there / MORE_PART;
+	uint64_t free, total;
 
 	if (kstats(STATS_FRAMES_FREE, &free) < 0 || kstats(STATS_FRAMES_TOTAL, &total) < 0 ||
 		free < total / KEEP_PART + MORE_BLOCKS)
 		return NULL;
-	if (kmem_alloc(SELF, (unsigned long)MORE_BLOCKS * BLOCK_BYTES, PAGE_READ | PAGE_WRITE,
-		&addr) < 0)
-		return NULL;
-	first = (struct block *)(uintptr_t)addr;
-	for (int i = 0; i < MORE_BLOCKS; i++)
-		first[i].next = i + 1 < MORE_BLOCKS ? &first[i + 1] : NULL;
-	return first;
+	if (more > free - total / KEEP_PART)
+		more = (uint32_t)(free - total / KEEP_PART);
+	tree->blocks = want_blocks(there + (more > MORE_BLOCKS ? more : MORE_BLOCKS));
+	for (uint32_t i = there + 1; i <= tree->blocks; i++)
+		block_of(tree, i)->next = i < tree->blocks ? block_of(tree, i + 1) : NULL;
+	return tree->blocks > there ? block_of(tree, there + 1) : NULL;
+}
+
+uint32_t
+blocks_give_back(uint32_t there, uint32_t used)
+{
+	return there - used < MORE_BLOCKS ? there : want_blocks(used);
 }
 
 static struct service service;
@@ -144,35 +173,64 @@ static struct service service = {.kind = &kind, .serve = answer_request, .gone =
 	.tell = answer_nothing, .clients = CLIENTS_MAX,
 	.looks = SERVICE_LOOKS};
 
+_Static_assert(sizeof(struct kept) <= FILE_KEPT_BYTES, "what is kept");
+
+/* The tree that a server before has left, or a new one. */
+static void
+begin_tree(void)
+{
+	know_archive();
+	tree->lasting = &kept->tree;
+	tree->block = (struct block *)(uintptr_t)kept->memory.at;
+	tree->blocks = kept->memory.pages * page_blocks;
+	if (!tree_init(tree)) {
+		add_files();
+		tree_make(tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+		tree_make(tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
+		tree_make(tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+		tree_begun(tree);
+	}
+	tree->life = kept->life = kept->life % SERVER_LIVES + 1;
+}
+
+/* What the leader has mapped and keeps. 0 or -E_NAME. */
+static long
+map_kept(void)
+{
+	struct cluster_info here;
+	void *at;
+	long result = kept_map(&at, sizeof(*kept));
+
+	kept = at;
+	kcluster_info(&here);
+	page_blocks = here.page_bytes / BLOCK_BYTES;
+	if (result >= 0)
+		result = to_leader = (int)kmailbox_open((int)here.cluster, PROC_PORT);
+	return result;
+}
+
 int
 server_main(int argc, char **argv)
 {
 	uint64_t addr;
-	void *page;
-	long result = kept_map(&page);
+	long result = map_kept();
 
 	(void)argc;
 	(void)argv;
 	if (result < 0)
 		return (int)result;
-	kept = page;
 	result = kmem_alloc(SELF, sizeof(*tree) + CLIENTS_MAX * sizeof(*clients), PAGE_READ |
 		PAGE_WRITE | PAGE_LAZY, &addr);
 	if (result < 0)
 		return (int)result;
 	service.of = tree = (struct tree *)(uintptr_t)addr;
 	service.client = clients = (struct service_client *)(void *)(tree + 1);
-	tree_init(tree);
-	tree->life = kept->life = kept->life % SERVER_LIVES + 1;
 	tokens_stir(&tree->tokens, time_now());
-	know_archive();
-	add_files();
-	tree_make(tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
-	tree_make(tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
-	tree_make(tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+	begin_tree();
 	cores_begin(tree);
 	proc_begin(tree);
 	input_begin(tree, &kept->sequence);
+	memories_begin(tree, &kept->homes);
 	shares_begin(tree);
 	service.in = atoll_startup()->listens;
 	result = service_begin(&service);

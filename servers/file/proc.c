@@ -54,12 +54,13 @@ name_of_machine_file(enum machine_file f)
 void
 proc_begin(struct tree *t)
 {
-	int n = tree_make(t, "/proc", FILE_KIND_DIRECTORY, MODE_DIRECTORY);
+	int n;
 
-	if (n < 0)
-		return;
-	t->proc = (uint32_t)n;
-	node_of(t, t->proc)->is_shown = true;
+	t->is_showing = true;
+	n = tree_make(t, "/proc", FILE_KIND_DIRECTORY, MODE_DIRECTORY);
+	t->is_showing = false;
+	if (n > 0)
+		t->proc = (uint32_t)n;
 }
 
 /* A node at a path, which is made if there is none. Its number or a negative error. */
@@ -75,7 +76,6 @@ show_node(struct tree *t, const char *path, uint32_t mode)
 	t->is_showing = false;
 	if (n < 0)
 		return n;
-	node_of(t, (uint32_t)n)->is_shown = true;
 	t->shown++;
 	return n;
 }

@@ -40,6 +40,12 @@ bool proc_next_name(uint32_t *at, struct proc_name *n);
 bool proc_next(int32_t after, struct proc_process *p);
 void proc_look(struct proc_machine *m);
 
+/*
+ * The clusters where memory of files may be, a bit each, outlive the server. What a server before
+ * has left there is taken over, but for what no file has.
+ */
+void memories_begin(struct tree *t, uint64_t *homes);
+
 /* Make the directory. */
 void proc_begin(struct tree *t);
 

@@ -21,6 +21,11 @@ static struct line {
 
 static struct cluster_info here;
 
+static struct {
+	const struct tree *tree;
+	uint64_t *homes;
+} lasting;
+
 static bool
 know_machine(void)
 {
@@ -44,6 +49,32 @@ is_up(uint32_t c)
 	return c == here.cluster || (kcluster_state((int)c, &s) == 0 && s.state == CLUSTER_UP);
 }
 
+/* What files have is claimed, and cleared behind their ends; all else is not needed any more. */
+static void
+claim_memory(uint32_t c)
+{
+	const struct tree *t = lasting.tree;
+	struct process_memory what;
+	struct process_reply r;
+
+	for (uint32_t i = 1; t != NULL && i < t->nodes; i++) {
+		const struct node *n = node_of(t, i);
+		uint64_t bytes = (uint64_t)n->memory.pages * SHARED_PAGE;
+
+		if (!n->is_shared || n->memory.home != c)
+			continue;
+		what = (struct process_memory){.op = PROCESS_MEMORY_CLAIM, .key = n->memory.key};
+		if (process_memory(&line[c].ch, &what, &r) != 0 || n->size >= bytes)
+			continue;
+		what.op = PROCESS_MEMORY_CLEAR;
+		what.args = (uint32_t)n->size;
+		what.envs = (uint32_t)(bytes - n->size);
+		process_memory(&line[c].ch, &what, &r);
+	}
+	what = (struct process_memory){.op = PROCESS_MEMORY_CLAIM};
+	process_memory(&line[c].ch, &what, &r);
+}
+
 /*
  * The channel to a cluster; NULL: it is not up, or there is no room for one now. The own one's
  * server runs when this one sleeps.
@@ -51,8 +82,10 @@ is_up(uint32_t c)
 static struct channel *
 line_to(uint32_t c)
 {
-	if (!line[c].is_open)
-		line[c].is_open = is_up(c) && process_open(&line[c].ch, (int)c, BIT) == 0;
+	if (!line[c].is_open && is_up(c) && process_open(&line[c].ch, (int)c, BIT) == 0) {
+		line[c].is_open = true;
+		claim_memory(c);
+	}
 	if (c == here.cluster)
 		line[c].ch.looks = 0;
 	return line[c].is_open ? &line[c].ch : NULL;
@@ -110,9 +143,28 @@ memory_revoke(const struct shared_memory *m, int32_t *is_short)
 		.envs = is_short != NULL}, is_short != NULL ? is_short : &none);
 }
 
+void
+memories_begin(struct tree *t, uint64_t *homes)
+{
+	uint64_t still = *homes;
+
+	lasting.tree = t;
+	lasting.homes = homes;
+	for (uint32_t c = 0; c < CLUSTERS_MAX && *homes != 0; c++)
+		if ((*homes >> c & 1) != 0 && know_machine() && c < here.clusters &&
+			line_to(c) != NULL)
+			still &= ~((uint64_t)1 << c);
+	for (uint32_t i = 1; i < t->nodes; i++)
+		if (node_of(t, i)->is_shared)
+			still |= (uint64_t)1 << node_of(t, i)->memory.home;
+	*homes = still;
+}
+
 int
 memory_make(const struct shared_memory *m)
 {
+	*lasting.homes |= (uint64_t)1 << m->home;
+	stored();
 	return ask_memory(m, (struct process_memory){.op = PROCESS_MEMORY_MAKE, .args = m->pages});
 }
 

@@ -423,6 +423,7 @@ struct file_zio_count {
 
 /* The server keeps them for its clients, and forbids nothing. */
 #define FILE_MODE_BITS 07777
+#define FILE_KEPT_BYTES 8192		/* that the server leaves to the next one */
 #define FILE_MODE_FIRST 0755		/* of what is there from the start */
 
 #define FILE_NUMBERS 0x7fffffffu	/* `node` of files; above it: of other objects */

@@ -35,7 +35,7 @@ file_describe_all(struct serving *s, uint32_t n)
 		.links = node->links + 1u, .blocks = (node->size + 511) / 512};
 
 	file_describe(s, n);
-	s->reply->count = node->fixed != NULL && !node->is_renamed ? FILE_ARCHIVED : 0;
+	s->reply->count = node->fixed != 0 && !node->is_renamed ? FILE_ARCHIVED : 0;
 	s->out_bytes = sizeof(status);
 	memcpy(s->out, &status, sizeof(status));
 }

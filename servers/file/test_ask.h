@@ -16,7 +16,11 @@
 #define BLOCKS 40
 
 static struct tree t;
-static _Alignas(8) struct block blocks[BLOCKS];
+/* On pages of their own. */
+static struct {
+	_Alignas(4096) struct lasting of;
+} lasting;
+static _Alignas(4096) struct block blocks[BLOCKS];
 static int blocks_left;
 
 struct block *
@@ -27,6 +31,13 @@ blocks_more(void)
 	blocks_left--;
 	blocks[blocks_left].next = NULL;
 	return &blocks[blocks_left];
+}
+
+uint32_t
+blocks_give_back(uint32_t there, uint32_t used)
+{
+	expect(used <= there);
+	return there;
 }
 
 static uint32_t told[CLIENTS_MAX];	/* how often each client was told */
@@ -242,7 +253,11 @@ static inline void
 reset(void)
 {
 	memset(&t, 0, sizeof(t));
-	tree_init(&t);
+	memset(&lasting, 0, sizeof(lasting));
+	t.lasting = &lasting.of;
+	t.block = blocks;
+	expect(!tree_init(&t));
+	tree_begun(&t);
 	wanted = 0;
 	is_memory_gone = false;
 	cannot_have = 0;
@@ -413,15 +428,16 @@ sound_nodes(const uint32_t opens[NODES_MAX])
 		expect_eq(opens[i], n->opens);
 		links[tree_node_of(&t, i)] += n->kind == FILE_KIND_LINK;
 		if (n->kind == FILE_KIND_NONE)
-			expect(n->first == NULL && n->opens == 0);
+			expect(n->first == 0 && n->opens == 0);
 		else if (!n->is_unlinked)
 			expect(node_of(&t, n->parent)->kind == FILE_KIND_DIRECTORY &&
 				!node_of(&t, n->parent)->is_unlinked);
 		shared += n->is_shared;
-		for (const struct block *b = n->is_shared ? NULL : n->first; b != NULL; b = b->next)
+		for (uint32_t b = n->is_shared ? 0 : n->first; b != 0; b = block_of(&t, b)->behind)
 			blocks_used++;
 	}
 	expect_eq(shared + t.zio.buffers, memories_used());
+	expect_eq(lasting.of.saved, 0);
 	for (uint32_t i = 0; i < t.nodes; i++)
 		expect_eq(links[i], node_of(&t, i)->links);
 	return blocks_used;

@@ -6,17 +6,31 @@
 #include <base/str.h>
 #include <servers/file/tree.h>
 
-
-void
+bool
 tree_init(struct tree *t)
 {
-	t->table[0] = t->first;
-	t->nodes = TABLE_NODES;
-	node_of(t, ROOT)->kind = FILE_KIND_DIRECTORY;
-	node_of(t, ROOT)->mode = FILE_MODE_FIRST;
+	struct lasting *l = t->lasting;
+	bool was_there = l->is_begun;
+
+	t->table[0] = l->first;
 	t->life = 1;
 	t->description[DESCRIPTION_LOST].handles = 1;
 	t->pipe[PIPE_INPUT] = (struct pipe){.ends = {0, 1}, .maker = CLIENTS_MAX};
+	if (!was_there) {
+		memset(l, 0, sizeof(*l));
+		l->nodes = TABLE_NODES;
+		l->first[ROOT].kind = FILE_KIND_DIRECTORY;
+		l->first[ROOT].mode = FILE_MODE_FIRST;
+	}
+	tree_take_up(t);
+	return was_there;
+}
+
+void
+tree_begun(struct tree *t)
+{
+	stored();
+	t->lasting->is_begun = true;
 }
 
 /* The next name of a path: its start, *len and *rest behind it. NULL: none is left. */
@@ -168,6 +182,7 @@ is_dots(const struct place *p)
 static void
 note_change(struct tree *t, uint32_t dir)
 {
+	node_save(t, dir);
 	node_of(t, dir)->modified = time_now();
 }
 
@@ -183,17 +198,10 @@ name_node(struct node *n, const struct place *p)
 static int
 node_find_free(struct tree *t)
 {
-	struct block *b;
-
 	for (uint32_t i = 1; i < t->nodes; i++)
 		if (node_of(t, i)->kind == FILE_KIND_NONE)
 			return (int)i;
-	b = t->nodes < NODES_MAX ? block_take(t) : NULL;
-	if (b == NULL)
-		return -E_NOSPC;
-	t->table[t->nodes / TABLE_NODES] = (struct node *)(void *)b->data;
-	t->nodes += TABLE_NODES;
-	return (int)(t->nodes - TABLE_NODES);
+	return nodes_add(t) ? (int)(t->nodes - TABLE_NODES) : -E_NOSPC;
 }
 
 int
@@ -216,10 +224,13 @@ tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode)
 	result = node_find_free(t);
 	if (result < 0)
 		return result;
+	node_save(t, (uint32_t)result);
 	*node_of(t, (uint32_t)result) = (struct node){.kind = (uint8_t)kind,
-		.mode = mode & FILE_MODE_BITS, .modified = time_now(), .life = t->lives++};
+		.mode = mode & FILE_MODE_BITS, .modified = time_now(), .life = t->lasting->lives++,
+		.is_shown = t->is_showing};
 	name_node(node_of(t, (uint32_t)result), &p);
 	note_change(t, p.dir);
+	tree_commit(t);
 	return result;
 }
 
@@ -243,10 +254,13 @@ tree_link(struct tree *t, const char *from, const char *to)
 	result = node_find_free(t);
 	if (result < 0)
 		return result;
+	node_save(t, (uint32_t)result);
+	node_save(t, (uint32_t)n);
 	*node_of(t, result) = (struct node){.kind = FILE_KIND_LINK, .target = (uint32_t)n};
 	name_node(node_of(t, result), &q);
 	node_of(t, n)->links++;
 	note_change(t, q.dir);
+	tree_commit(t);
 	return 0;
 }
 
@@ -270,6 +284,7 @@ name_as_link(struct tree *t, uint32_t n)
 	while (node_of(t, i)->kind != FILE_KIND_LINK || node_of(t, i)->target != n)
 		i++;
 	link = node_of(t, i);
+	node_save(t, i);
 	memcpy(node->name, link->name, sizeof(node->name));
 	node->parent = link->parent;
 	node->is_renamed = true;
@@ -284,19 +299,22 @@ unlink_entry(struct tree *t, uint32_t n)
 	struct node *node = node_of(t, n);
 
 	note_change(t, node->parent);
+	node_save(t, n);
 	if (node->kind == FILE_KIND_LINK) {
+		node_save(t, node->target);
 		node_of(t, node->target)->links--;
 		*node = (struct node){0};
 	} else if (node->links > 0) {
 		name_as_link(t, n);
 	} else {
 		node->is_unlinked = true;
-		node_settle(t, n);
+		node_end(t, n);
 	}
 }
 
-int
-tree_remove(struct tree *t, const char *path, bool is_directory)
+/* The change is not done yet. */
+static int
+remove_path(struct tree *t, const char *path, bool is_directory)
 {
 	struct place p;
 	int n = tree_find(t, path);
@@ -313,6 +331,16 @@ tree_remove(struct tree *t, const char *path, bool is_directory)
 		return -FILE_ENOTEMPTY;
 	unlink_entry(t, (uint32_t)entry_in(t, p.dir, p.name, p.len));
 	return 0;
+}
+
+int
+tree_remove(struct tree *t, const char *path, bool is_directory)
+{
+	int result = remove_path(t, path, is_directory);
+
+	if (result == 0)
+		tree_commit(t);
+	return result;
 }
 
 /* Is `dir` the node itself or below it? */
@@ -346,7 +374,7 @@ tree_rename(struct tree *t, const char *from, const char *to)
 	if (old >= 0) {
 		bool is_directory = node_of(t, n)->kind == FILE_KIND_DIRECTORY;
 
-		result = tree_remove(t, to, is_directory);
+		result = remove_path(t, to, is_directory);
 		if (result != 0)
 			return result;
 	} else if (to[str_len(to) - 1] == '/' && node_of(t, n)->kind != FILE_KIND_DIRECTORY) {
@@ -355,8 +383,10 @@ tree_rename(struct tree *t, const char *from, const char *to)
 	note_change(t, p.dir);
 	note_change(t, q.dir);
 	entry = entry_in(t, p.dir, p.name, p.len);
+	node_save(t, (uint32_t)entry);
 	name_node(node_of(t, entry), &q);
 	node_of(t, entry)->is_renamed = true;
+	tree_commit(t);
 	return 0;
 }
 
@@ -388,7 +418,7 @@ tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t byte
 		n = tree_make(t, path, FILE_KIND_FILE, FILE_MODE_FIRST);
 	if (n < 0)
 		return n;
-	node_of(t, n)->fixed = data;
+	node_of(t, n)->fixed = (uintptr_t)data - (uintptr_t)t->archive;
 	node_of(t, n)->modified = 0;
 	node_of(t, n)->size = bytes;
 	return 0;

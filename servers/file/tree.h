@@ -42,7 +42,7 @@
 #define SOCKET_MESSAGES 32
 #define FILE_SIZE_MAX ((uint64_t)1 << 40)
 #define BLOCK_BYTES 4096
-#define BLOCK_DATA (BLOCK_BYTES - sizeof(void *))
+#define BLOCK_DATA (BLOCK_BYTES - 8)
 #define PIPE_BYTES (4 * BLOCK_DATA)	/* that are in a pipe at most */
 #define SHARED_PAGE 4096
 #define SHARED_PAGES_MAX 4096		/* of one file */
@@ -51,10 +51,22 @@
 #define BUFFER_PAGES_OF_CLIENT_MAX (SHARED_PAGES_MAX / 2)
 #define BUFFERS_OF_PIPE_MAX 8
 
+/*
+ * Blocks of files outlive the server, and the next one may have them at another address: a file's
+ * chain is of their numbers, which begin with 1.
+ */
 struct block {
-	struct block *next;
+	union {
+		struct block *next;	/* of what ends with the server, or free */
+		struct {
+			uint32_t behind;	/* in a file: the next one; 0: there is none */
+			uint32_t is_used;	/* while a life begins: a file or a table has it */
+		};
+	};
 	unsigned char data[BLOCK_DATA];
 };
+
+_Static_assert(sizeof(struct block) == BLOCK_BYTES, "a block");
 
 /* Bytes in a chain of blocks: those from `begin` in the first one to `end` in the last one. */
 struct bytes {
@@ -84,10 +96,11 @@ struct node {
 	uint16_t links;			/* other names of it */
 	uint64_t size;
 	uint64_t modified;		/* when what is in it changed last, in ns */
-	const unsigned char *fixed;	/* the contents, where they are the archive's */
+	/* the contents, where they are the archive's: how far from its beginning; 0: elsewhere */
+	uint64_t fixed;
 	union {
 		struct {
-			struct block *first;
+			uint32_t first;		/* number of the first block; 0: there is none */
 			struct block *at;	/* where the last access was, and its number */
 		};
 		struct shared_memory memory;
@@ -97,6 +110,29 @@ struct node {
 		uint32_t target;	/* LINK: the node, which is none */
 	};
 	uint32_t life;			/* of all nodes, how many were made before it */
+};
+
+#define SAVED_MAX 8			/* nodes that one change is about, at most */
+
+/* A node as it was before the change that is under way. */
+struct node_saved {
+	uint32_t number;
+	struct node node;
+};
+
+/*
+ * What outlives the server, besides blocks (lasting.c): the next one takes it up as it was behind
+ * the last change that was done. All zero: there is no tree yet.
+ */
+struct lasting {
+	uint32_t is_begun;		/* files of the archive are in it */
+	uint32_t nodes;			/* that there are, used or not */
+	uint32_t lives;			/* nodes that were made */
+	uint32_t saved;			/* those of `save` that are to be put back */
+	/* blocks that are tables of nodes; 0 is `first` */
+	uint32_t table[NODES_MAX / TABLE_NODES];
+	struct node_saved save[SAVED_MAX];
+	struct node first[TABLE_NODES];	/* 0: the root */
 };
 
 /* An open file, as POSIX has it. */
@@ -226,11 +262,13 @@ struct file_lock {
 };
 
 struct tree {
-	struct node first[TABLE_NODES];	/* 0: the root */
+	struct lasting *lasting;
+	struct block *block;		/* the first of those that outlive the server */
+	uint32_t blocks;		/* so many */
 	/* tables of nodes: the first one, others in blocks, which they keep */
 	struct node *table[NODES_MAX / TABLE_NODES];
 	uint32_t nodes;			/* that there are, used or not */
-	uint32_t lives;
+	struct node ended;		/* what it had is free when the change is done; or NONE */
 	struct description description[DESCRIPTIONS_MAX + 1];	/* DESCRIPTION_LOST */
 	struct handle handle[HANDLES_MAX];
 	struct block *free;
@@ -268,6 +306,28 @@ struct tree {
 	struct buffer buffer[BUFFERS_MAX];
 };
 
+static inline struct block *
+block_of(const struct tree *t, uint32_t number)
+{
+	return &t->block[number - 1];
+}
+
+static inline uint32_t
+block_number(const struct tree *t, const struct block *b)
+{
+	return (uint32_t)(b - t->block) + 1;
+}
+
+/*
+ * What was stored before is there when what is stored behind it is: for who takes up the memory of
+ * a thread that was ended anywhere. The core keeps its own order, so only the compiler is told.
+ */
+static inline void
+stored(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 static inline struct node *
 node_of(const struct tree *t, uint32_t n)
 {
@@ -288,8 +348,12 @@ node_number(const struct tree *t, uint32_t n)
 	return (node_of(t, n)->life * NODES_MAX + n) % FILE_NUMBERS + 1;
 }
 
-/* More blocks, chained, or NULL: the memory ends. Given by whoever uses the tree. */
+/*
+ * More blocks, chained, or NULL: the memory ends. And of those that are `there` only the first
+ * `used` are needed: how many there are then. Given by whoever uses the tree.
+ */
 struct block *blocks_more(void);
+uint32_t blocks_give_back(uint32_t there, uint32_t used);
 
 /* The time in ns, which is also something that no client knows, for tokens. Given so, too. */
 uint64_t time_now(void);
@@ -325,8 +389,25 @@ struct mail_sender client_from(uint32_t client);
 int memory_lend(const struct shared_memory *m, uint32_t badge, int32_t *handle);
 int memory_revoke(const struct shared_memory *m, int32_t *is_short);
 
-/* An empty tree, of memory that is zero. */
-void tree_init(struct tree *t);
+/*
+ * The tree of `lasting`, whose blocks are there, in memory that is zero; `archive` is set. True:
+ * it is the one of a server before; else it is empty, and lasts from tree_begun on.
+ */
+bool tree_init(struct tree *t);
+void tree_begun(struct tree *t);
+
+/*
+ * A change of nodes begins with a copy of each, before anything is stored there, and is done with
+ * tree_commit, all or nothing: who takes up the tree before that puts the copies back.
+ */
+void node_save(struct tree *t, uint32_t n);
+void tree_commit(struct tree *t);
+
+/* TABLE_NODES more; false: there are as many as there may be, or the memory ends. */
+bool nodes_add(struct tree *t);
+
+/* What a server before has left becomes as it was behind the last change that was done. */
+void tree_take_up(struct tree *t);
 
 /*
  * Add a file whose contents lie in memory that stays, with the directories above it. 0 or a
@@ -355,13 +436,27 @@ int tree_remove(struct tree *t, const char *path, bool is_directory);
 int tree_rename(struct tree *t, const char *from, const char *to);
 int tree_link(struct tree *t, const char *from, const char *to);
 
-/* Free a node that has neither a name nor a description any more. */
+/*
+ * Free a node that has neither a name nor a description any more: as a part of a change, or as one.
+ */
+void node_end(struct tree *t, uint32_t n);
 void node_settle(struct tree *t, uint32_t n);
 
 /* Contents. Count of bytes or a negative error; a write that the memory ends is short. */
 long node_read(struct tree *t, uint32_t n, uint64_t offset, void *to, size_t len);
 long node_write(struct tree *t, uint32_t n, uint64_t offset, const void *from, size_t len);
 int node_resize(struct tree *t, uint32_t n, uint64_t size);
+
+/* A file's blocks are free; and they are as its size says when a life begins, and marked. */
+void contents_free(struct tree *t, uint32_t first);
+void contents_begin(struct tree *t, struct node *n);
+
+/* Where the contents of a file lie that are the archive's. */
+static inline const unsigned char *
+node_fixed(const struct tree *t, const struct node *n)
+{
+	return (const unsigned char *)((uintptr_t)t->archive + (uintptr_t)n->fixed);
+}
 
 /*
  * The contents become memory of a cluster, with room for so many bytes, if they are not yet. 0;

@@ -336,12 +336,12 @@ serve_view(struct serving *s, struct description *d)
 	uint32_t bytes = left < s->r->arg ? (uint32_t)left : s->r->arg;
 
 	if (n->kind != FILE_KIND_FILE || n->is_shown || d->object == s->t->cores ||
-		(n->fixed == NULL && bytes < SHARED_PAGE))
+		(n->fixed == 0 && bytes < SHARED_PAGE))
 		return 0;
 	z->kind = FILE_ZIO_MEMORY;
-	if (n->fixed != NULL) {
+	if (n->fixed != 0) {
 		z->kind = FILE_ZIO_ARCHIVE;
-		z->first = (uint64_t)(n->fixed - s->t->archive) + at;
+		z->first = n->fixed + at;
 	}
 	z->bytes = bytes;
 	s->reply->value = at;

@@ -7,7 +7,7 @@
  *
  * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
+ * needs: servers/file/lasting.c servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/zio.c
  * servers/file/message.c servers/file/socket.c servers/file/queue.c servers/file/serve_message.c
  * servers/file/token.c base/str.c
@@ -317,9 +317,9 @@ TEST(files_are_read_where_they_lie)
 	uint32_t h;
 
 	begin();
+	t.archive = archive;
 	expect_eq(tree_add_fixed(&t, "fixed", archive + 100, 2 * PAGE), 0);
 	h = opened("fixed", 0);
-	t.archive = archive;
 	expect_eq(take(1, h, 50), 0);
 	expect(got.kind == FILE_ZIO_ARCHIVE && got.first == 100 && got.bytes == 50);
 	expect_eq(take(1, h, 3 * PAGE), 0);

@@ -70,7 +70,7 @@ take_kept(void)
 {
 	struct cluster_info here;
 	void *page;
-	int result = kept_map(&page);
+	int result = kept_map(&page, CLUSTERS_MAX * sizeof(*server.kept));
 
 	if (result != 0)
 		return result;

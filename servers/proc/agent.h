@@ -46,6 +46,7 @@ struct to_say {
 #define BIT_NAMES 8			/* the name server has said something */
 
 #define SERVER_ENDS 5	/* so many within a minute are too many */
+#define SERVER_PIECES 160	/* of the memory that a server leaves */
 
 /* A server of the cluster. */
 struct server {
@@ -54,6 +55,14 @@ struct server {
 	bool is_refused;		/* there is none, and who asks for it hears that */
 	/* handles: of that, also if there is no such server; and of what it leaves its successor */
 	int in, kept;
+	/* of one whose memory goes to its successor: what it says, and the memory, in the order of
+	 * addresses; NULL: there is none */
+	struct lasting_memory *memory;
+	struct memory_piece {
+		int handle;
+		uint32_t pages;
+	} piece[SERVER_PIECES];
+	uint32_t pieces;
 	int proc;			/* handle; 0: it was not started */
 	uint32_t devices;		/* that it drives: */
 	uint8_t device[STARTUP_DEVICES];	/* their numbers */
@@ -126,6 +135,9 @@ bool servers_look(struct agent *a);
  * -E_SRCH: there is none, or it is not running.
  */
 int servers_kill(const struct agent *a, int number, int signal);
+
+/* A server of this cluster wants more memory, or less (PROC_MEMORY). */
+void servers_give_memory(const struct agent *a);
 
 /* The part's only rank has become another program, in that process. The caller ends its old one. */
 void agent_replace(struct agent *a, int proc);

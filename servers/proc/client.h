@@ -139,6 +139,11 @@ enum process_memory_op {
 	 * cluster is short of memory, asked when it comes back
 	 */
 	PROCESS_MEMORY_REVOKE = 7,
+	/*
+	 * It stays, although the file server that had it made has ended. Key 0: all that this one
+	 * has neither made nor claimed ends
+	 */
+	PROCESS_MEMORY_CLAIM = 8,
 };
 
 /* Process groups, sessions and the terminal's foreground group; pid 0: who asks. */

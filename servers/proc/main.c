@@ -259,6 +259,14 @@ take_name_message(const struct mail_sender *from, const struct proc_message *m)
 }
 
 static void
+take_server_message(const struct mail_sender *from, const struct proc_message *m)
+{
+	if (m->magic == PROC_MAGIC && from->badge == BADGE_SERVER &&
+		from->cluster == agent.here.cluster)
+		servers_give_memory(&agent);
+}
+
+static void
 take_messages(void)
 {
 	struct proc_message m;
@@ -267,6 +275,8 @@ take_messages(void)
 	while (kmailbox_read(in, ANY_SOURCE_CLUSTER, &m, &from) >= 0) {
 		if (m.op == PROC_NAME_ASK || m.op == PROC_NAME_TOLD)
 			take_name_message(&from, &m);
+		else if (m.op == PROC_MEMORY)
+			take_server_message(&from, &m);
 		else if (is_leader)
 			lead_take(&leader.lead, &from, &m);
 		else

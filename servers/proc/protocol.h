@@ -2,8 +2,8 @@
  *
  * Messages of the process servers: one leader, in cluster 0, and an agent in every cluster (also
  * there), all on port PROC_PORT of their cluster. The sender's cluster and badge come from the
- * kernels: only what a process server (BADGE_INIT) says is believed. Nobody else has anything to
- * say here: a rank ends its job by ending its process.
+ * kernels: only what a process server (BADGE_INIT), or a server of the own cluster, says is
+ * believed. Nobody else has anything to say here: a rank ends its job by ending its process.
  */
 #ifndef SERVERS_PROC_PROTOCOL_H
 #define SERVERS_PROC_PROTOCOL_H
@@ -24,6 +24,8 @@ enum proc_op {
 	/* name daemon -> name daemon (names.h) */
 	PROC_NAME_ASK = 4,	/* name: which port is it? */
 	PROC_NAME_TOLD = 5,	/* name, status: 0 or -E_NOENT, port */
+	/* a server -> its process server: `wanted` of its struct lasting_memory has changed */
+	PROC_MEMORY = 6,
 };
 
 /* how a cluster's part of a job ended */
@@ -48,5 +50,17 @@ struct proc_message {
 };
 
 _Static_assert(sizeof(struct proc_message) == MAILBOX_MSG_SIZE, "one message");
+
+/*
+ * Memory that goes from one life of a server to the next: the server's page begins with this. It
+ * says how much it wants, counts that, sends PROC_MEMORY, and sleeps until that was answered; there
+ * may be less then, for the memory ends, or more.
+ */
+struct lasting_memory {
+	uint64_t at;			/* address in this life */
+	uint32_t pages;			/* that lie there */
+	uint32_t wanted;
+	uint32_t asked, answered;	/* how often */
+};
 
 #endif

@@ -42,16 +42,129 @@ make_server(void)
 	return result < 0 ? result : proc;
 }
 
-/* What all lives of a server have: its port, and a page. 0 or -E_NAME. */
+static uint32_t
+kept_pages(const struct agent *a, const struct server *s)
+{
+	return s->port != FILE_PORT ? 1 :
+		(FILE_KEPT_BYTES + a->here.page_bytes - 1) / a->here.page_bytes;
+}
+
+/* What all lives of a server have: its port, and pages. 0 or -E_NAME. */
 static long
-make_lasting(struct server *s)
+make_lasting(const struct agent *a, struct server *s)
 {
 	long result = s->in = (int)kmailbox_create(s->port);
+	uint64_t at;
 
 	if (result >= 0)
-		result = s->kept = (int)kmemory_create(1);
+		result = s->kept = (int)kmemory_create((int)kept_pages(a, s));
+	if (result < 0 || s->port != FILE_PORT)
+		return result;
+	result = kmem_alloc(SELF, a->here.page_bytes, 0, &at);
+	if (result >= 0)
+		result = kpage_map(SELF, at, s->kept, 0, 1, PAGE_READ | PAGE_WRITE);
+	if (result >= 0)
+		s->memory = (struct lasting_memory *)(uintptr_t)at;
 	return result;
 }
+
+/* --- memory that a server leaves to its successor --- */
+
+/* A piece lies behind those before it. 0 or -E_NAME. */
+static long
+map_piece(const struct agent *a, const struct server *s, const struct memory_piece *p, uint32_t at)
+{
+	return kpage_map(s->proc, s->memory->at + (uint64_t)at * a->here.page_bytes, p->handle, 0,
+		(int)p->pages, PAGE_READ | PAGE_WRITE);
+}
+
+/*
+ * A new life has all pieces, in a range where as many pages have room as the cluster has. What the
+ * one before wanted is not wanted any more. 0 or -E_NAME.
+ */
+static long
+map_pieces(const struct agent *a, struct server *s)
+{
+	struct lasting_memory *m = s->memory;
+	uint64_t total = 0;
+	uint32_t at = 0;
+	long result;
+
+	if (m == NULL)
+		return 0;
+	kstats(STATS_FRAMES_TOTAL, &total);
+	result = kmem_alloc(s->proc, total * a->here.page_bytes, 0, &m->at);
+	for (uint32_t i = 0; i < s->pieces && result >= 0; i++) {
+		result = map_piece(a, s, &s->piece[i], at);
+		at += s->piece[i].pages;
+	}
+	m->wanted = m->pages = at;
+	m->answered = m->asked;
+	return result;
+}
+
+/* Pages that lie together, as many as there are up to `pages`. False: there are none. */
+static bool
+add_piece(const struct agent *a, struct server *s, uint32_t pages)
+{
+	struct memory_piece *p = &s->piece[s->pieces];
+	long result = -E_NOMEM;
+
+	if (s->pieces == SERVER_PIECES)
+		return false;
+	for (p->pages = pages; p->pages > 0 && result < 0; p->pages /= result < 0 ? 2 : 1)
+		result = kmemory_create((int)p->pages);
+	if (result < 0)
+		return false;
+	p->handle = (int)result;
+	if (map_piece(a, s, p, s->memory->pages) < 0) {
+		khandle_close(p->handle);
+		return false;
+	}
+	s->pieces++;
+	s->memory->pages += p->pages;
+	return true;
+}
+
+/* The last piece goes, and its addresses stay the range's. */
+static void
+drop_piece(const struct agent *a, struct server *s)
+{
+	struct memory_piece *p = &s->piece[--s->pieces];
+	uint64_t at, any;
+
+	s->memory->pages -= p->pages;
+	at = s->memory->at + (uint64_t)s->memory->pages * a->here.page_bytes;
+	kpage_unmap(s->proc, at, (int)p->pages);
+	kmem_alloc(s->proc, (uint64_t)p->pages * a->here.page_bytes, 0, &any);
+	khandle_close(p->handle);
+}
+
+static void
+give_memory(const struct agent *a, struct server *s)
+{
+	struct lasting_memory *m = s->memory;
+	uint32_t asked = __atomic_load_n(&m->asked, __ATOMIC_ACQUIRE);
+	uint32_t wanted = m->wanted;
+
+	while (m->pages < wanted && add_piece(a, s, wanted - m->pages))
+		continue;
+	while (s->pieces > 0 && m->pages - s->piece[s->pieces - 1].pages >= wanted)
+		drop_piece(a, s);
+	m->wanted = m->pages;
+	__atomic_store_n(&m->answered, asked, __ATOMIC_RELEASE);
+	kfutex_wake((uintptr_t)&m->answered | FUTEX_SHARED, 1);
+}
+
+void
+servers_give_memory(const struct agent *a)
+{
+	for (struct server *s = a->server; s < a->server + SERVERS; s++)
+		if (s->memory != NULL && s->proc > 0)
+			give_memory(a, s);
+}
+
+/* --- lives --- */
 
 /* Handles in the server of its port, at which it reads, and of its page. 0 or -E_NAME. */
 static long
@@ -102,6 +215,8 @@ load_server(const struct agent *a, struct server *server)
 	long result = give_lasting(server, &s);
 
 	if (result >= 0)
+		result = map_pieces(a, server);
+	if (result >= 0)
 		result = give_devices(server, &s);
 	if (result >= 0)
 		result = copy_make(&c, &image, server->proc);
@@ -142,7 +257,7 @@ open_program(const struct server *s)
 static long
 start_server(const struct agent *a, struct server *s)
 {
-	long result = make_lasting(s);
+	long result = make_lasting(a, s);
 
 	if (result >= 0)
 		result = open_program(s);

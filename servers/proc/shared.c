@@ -2,7 +2,8 @@
  *
  * See shared.h. Such memory is a few memory objects, each at least as large as all before it, so
  * that it can grow; this server has all of them mapped. Those who have mapped it keep its frames
- * when it ends here. What is lent is lent through a view, so that it can be taken back.
+ * when it ends here. What is lent is lent through a view, so that it can be taken back. When the
+ * file server ends, its memory stays until the next one has claimed what it still knows.
  */
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
@@ -14,6 +15,7 @@
 #define PAGES_MAX 4096			/* of all of it */
 #define KEEP_PART 8			/* of the cluster's memory that is left to others */
 #define SHORT_PART 4			/* with less what is free is not kept for anybody */
+#define GONE UINT32_MAX			/* as a client: it has ended */
 
 struct chunk {
 	int memory;			/* handle */
@@ -248,6 +250,19 @@ serve_revoke(const struct memory *m, bool comes_back, struct process_reply *r)
 	return m->view != 0 ? (int)khandle_revoke(m->view) : 0;
 }
 
+static int
+serve_claim(uint64_t key, uint32_t client)
+{
+	struct memory *claimed = key != 0 ? memory_find(key) : NULL;
+
+	if (claimed != NULL)
+		claimed->client = client;
+	for (struct memory *m = memories; key == 0 && m != NULL && m < memories + MEMORIES; m++)
+		if (m->key != 0 && m->client != client)
+			memory_end(m);
+	return key != 0 && claimed == NULL ? -E_NOENT : 0;
+}
+
 int
 shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 	uint32_t *out_bytes)
@@ -261,6 +276,8 @@ shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 		return -E_ACCES;
 	if (s->q->flags == PROCESS_MEMORY_MAKE)
 		return serve_make(s->q, s->client);
+	if (s->q->flags == PROCESS_MEMORY_CLAIM)
+		return serve_claim(s->q->told, s->client);
 	if (m == NULL || s->q->flags > PROCESS_MEMORY_REVOKE)
 		return m == NULL ? -E_NOENT : -E_INVAL;
 	if (s->q->flags == PROCESS_MEMORY_LEND)
@@ -283,5 +300,5 @@ shared_client_gone(uint32_t client)
 {
 	for (struct memory *m = memories; m != NULL && m < memories + MEMORIES; m++)
 		if (m->key != 0 && m->client == client)
-			memory_end(m);
+			m->client = GONE;
 }

@@ -24,7 +24,7 @@ struct shared_asked {
 int shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 	uint32_t *out_bytes);
 
-/* A client is gone. If it was the file server, nobody asks for its memory any more. */
+/* A client is gone. If it was the file server, its memory waits for the next one. */
 void shared_client_gone(uint32_t client);
 
 #endif

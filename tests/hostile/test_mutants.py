@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Mutation controls of the fuzz test of the network-on-chip (kernel/ikc/fuzz_test.c), and of the test
-of deaths at every stage (stages_test.c there).
+"""Mutation controls of the fuzz test of the network-on-chip (kernel/ikc/fuzz_test.c), of the test
+of deaths at every stage (stages_test.c there), and of that of what outlives the file server
+(servers/file/lasting_test.c).
 
-Each line that keeps a bad peer out, or that clears up after a dead one, is taken away in turn; its
-test must fail. That they pass as they are is a unit test each.
+Each line that keeps a bad peer out, that clears up after a dead one, or that orders stores, is taken
+away in turn; its test must fail. That they pass as they are is a unit test each.
 """
 
 import os
@@ -67,6 +68,30 @@ STAGES_MUTANTS = (
 )
 
 
+LASTING_TEST = "lasting_test"
+LASTING, TREE, CONTENTS = "servers/file/lasting.c", "servers/file/tree.c", "servers/file/contents.c"
+SAVE = "l->save[l->saved] = (struct node_saved){n, *node_of(t, n)};\n\tstored();\n\tl->saved++;"
+
+LASTING_MUTANTS = (
+    ("a copy counts before it is made", LASTING, SAVE,
+     "l->saved++;\n\tstored();\n\tl->save[l->saved - 1] = (struct node_saved){n, *node_of(t, n)};"),
+    ("a name is not copied before it changes", TREE, "\tnode_save(t, (uint32_t)entry);\n", ""),
+    ("a node is not copied before it is linked", TREE, "\tnode_save(t, (uint32_t)n);\n", ""),
+    ("copies are not put back", LASTING, "for (uint32_t i = l->saved; i-- > 0;)", "for (uint32_t i = 0; i-- > 0;)"),
+    ("blocks are free before the change is done", LASTING, "\tstored();\n\tt->lasting->saved = 0;",
+     "\tif (ended.kind == FILE_KIND_FILE && !ended.is_shared)\n\t\tcontents_free(t, ended.first), ended.first = 0;\n"
+     "\tstored();\n\tt->lasting->saved = 0;"),
+    ("a file is cut before its size is stored", CONTENTS, "\ttree_commit(t);\n\tif (n->is_shared)\n\t\treturn cut",
+     "\tif (size < before && !n->is_shared)\n\t\tcut(t, n, size);\n\ttree_commit(t);\n\tif (n->is_shared)\n"
+     "\t\treturn cut"),
+    ("what was given is not it before its bytes are copied", CONTENTS,
+     "\tif (contents_put(t, n, 0, node_fixed(t, n), len)",
+     "\tconst unsigned char *from = node_fixed(t, n);\n\n\tn->fixed = 0;\n\tif (contents_put(t, n, 0, from, len)"),
+    ("chains are not looked at", LASTING, "\t\tcontents_begin(t, n);\n", "\t\t;\n"),
+    ("what has no name stays", LASTING, "return n->is_unlinked || ", "return "),
+)
+
+
 def objects(test):
     """The object files that a test is linked from."""
     with open(os.path.join(UNIT, "tests.mk"), encoding="utf-8") as f:
@@ -81,6 +106,14 @@ def compiler():
     return [w for w in words if w not in ("-MMD", "-MP")] + SANITIZE + ["-Wno-error", "-w",
                                                                         "-Ihal/cpu/coroutine/include",
                                                                         "-Iabi/cpu/hosted"]
+
+
+def make_lasting(folder, path, text):
+    """As it is built: without sanitizers, with the headers of the host."""
+    with open(os.path.join(UNIT, "flags"), encoding="utf-8") as f:
+        words = [w for w in f.read().split() if w not in ("-MMD", "-MP")]
+    cc = [*words, "-w", "-D_GNU_SOURCE", "-Ihal/cpu/hosted/include", "-Iabi/cpu/hosted", "-Iuser/cpu/hosted"]
+    return build(folder, cc, [cc[0]], objects(LASTING_TEST), path, text)
 
 
 def make(test):
@@ -98,6 +131,8 @@ def main():
         wrong |= not control("it_is_noticed", mutant, make(TEST), SEEDS, PATIENCE_S)
     for mutant in STAGES_MUTANTS:
         wrong |= not control("a_death_is_not_over", mutant, make(STAGES_TEST), STAGES_SEEDS, PATIENCE_S)
+    for mutant in LASTING_MUTANTS:
+        wrong |= not control("a_life_is_not_taken_up", mutant, make_lasting, 1, PATIENCE_S)
     return int(wrong)
 
 

@@ -295,6 +295,27 @@ kill_some(int kills)
 	}
 }
 
+static void
+remove_file(const char *path)
+{
+	while (unlink(path) != 0 && errno == EIO)
+		continue;
+}
+
+/* What a worker has not removed, for the server has ended just then: it outlives that. */
+static void
+remove_files_of(int number)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s/%u.%d", folder, rank, number);
+	remove_file(name);
+	snprintf(name, sizeof(name), "%s/%u.%d.other", folder, rank, number);
+	remove_file(name);
+	snprintf(name, sizeof(name), "/tmp/%u.%d.shared", rank, number);
+	remove_file(name);
+}
+
 /* One round of workers, in all clusters for as long. */
 static void
 let_work(int kills)
@@ -317,6 +338,7 @@ let_work(int kills)
 		kill(pid[i], SIGTERM);
 		expect(waitpid(pid[i], &status, 0), pid[i], "the end of a worker");
 		expect(status, 0, "how it has ended");
+		remove_files_of(i);
 	}
 }
 

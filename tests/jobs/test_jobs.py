@@ -140,6 +140,13 @@ def servers_end(port):
         yield f"a_file_server_that_is_killed_is_followed_by_another_one_{ranks}", \
             lambda n=ranks: expect(run(port, n, "lost", options=("--end-servers", "--map", "scatter", "--file",
                                                                  f"{__file__}=given")), 0, f"ok rank {n - 1}")
+    for seed, ranks in ((1, 1), (2, 3)):
+        yield f"files_in_memory_outlive_their_server_{seed}", \
+            lambda s=seed, n=ranks: expect(run(port, n, "outlives", str(s), options=(
+                "--end-servers", "--map", "scatter")), 0, f"ok rank {n - 1}")
+    if port == "riscv64":
+        yield "a_file_that_has_all_memory_outlives_its_server", \
+            lambda: ranks_say_ok(run(port, 1, "outlives", "full", options=("--end-servers",)), 1)
     for seed, ranks in ((1, 1), (2, 1), (3, 3)):
         yield f"servers_are_killed_at_any_time_{seed}", \
             lambda s=seed, n=ranks: expect(run(port, n, "servers_killed", str(s), options=(

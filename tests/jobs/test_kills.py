@@ -62,7 +62,14 @@ def some(_):
     yield "servers_are_killed_while_files_of_the_host_are_used_3", lambda: killed_with_share(6, 40, ranks=3)
 
 
+def outlived(seed, kills):
+    have = job("outlives", str(seed), str(kills), options=("--end-servers",))
+    expect(have, 0, "ok rank 0")
+
+
 def every(_):
+    for seed in range(4):
+        yield f"files_in_memory_outlive_2500_servers_{seed}", lambda s=seed: outlived(200 + s, 2500)
     for seed in range(4):
         yield f"2500_servers_are_killed_{seed}", lambda s=seed: killed(100 + s, 2500)
     yield "1000_servers_are_killed_with_files_of_the_host", lambda: killed_with_share(104, 1000)

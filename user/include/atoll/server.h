@@ -12,10 +12,10 @@
 int server_main(int argc, char **argv);
 
 /*
- * Map the page that this server leaves to the one that is started when it has ended; zeros at
- * first. 0 or -E_NAME.
+ * Map `bytes` that this server leaves to the one that is started when it has ended, whole pages;
+ * zeros at first. 0 or -E_NAME.
  */
-int kept_map(void **page);
+int kept_map(void **to, size_t bytes);
 
 /*
  * Print a line or a part of one on the machine's console, as printf does; at most CONSOLE_WRITE_MAX
