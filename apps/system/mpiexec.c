@@ -31,6 +31,7 @@ extern char **environ;
 /* What is known of a cluster. */
 static struct {
 	struct channel ch;
+	bool is_open;			/* the channel */
 	bool is_there;			/* its process server answers */
 	int pid;			/* of the part that it has; 0: none, or it has ended */
 	struct process_room room;
@@ -97,6 +98,17 @@ parse(int argc, char **argv)
 	return i;
 }
 
+/* Ends if that cannot be found out. */
+static bool
+is_file(const char *path)
+{
+	if (access(path, F_OK) == 0)
+		return true;
+	if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+		fail(1, "cannot look for '%s': %s\n", path, strerror(errno));
+	return false;
+}
+
 /* Where a program lies that is named without a slash. False: nowhere. */
 static bool
 look_in_path(const char *name, char *to, size_t room)
@@ -107,7 +119,7 @@ look_in_path(const char *name, char *to, size_t room)
 		size_t len = strcspn(path, ":");
 
 		snprintf(to, room, "%.*s/%s", (int)len, path, name);
-		if (access(to, F_OK) == 0)
+		if (is_file(to))
 			return true;
 		path += len + (path[len] == ':');
 	}
@@ -126,7 +138,7 @@ find_program(const char *name)
 			fail(STATUS_NOT_FOUND, "no program '%s' in PATH\n", name);
 		path = found;
 	}
-	if (realpath(path, whole) == NULL || access(whole, F_OK) != 0)
+	if (realpath(path, whole) == NULL || !is_file(whole))
 		fail(STATUS_NOT_FOUND, "no program '%s'\n", name);
 	return whole + 1;
 }
@@ -147,6 +159,7 @@ look_at_clusters(void)
 		if (result == -E_NOSPC)
 			fail(1, "too many jobs at a time: cluster %u has no place for one more\n",
 				c);
+		cluster[c].is_open = result == 0;
 		cluster[c].is_there = result == 0 &&
 			process_room(&cluster[c].ch, &cluster[c].room) == 0;
 	}
@@ -235,6 +248,10 @@ load_all(const char *path, char **argv)
 		}
 	if (error != 0)
 		fail_to_load(argv[0], where, error);
+	/* other jobs want the window's pages */
+	for (uint32_t c = 0; c < clusters; c++)
+		if (cluster[c].is_open && cluster[c].pid == 0)
+			channel_end(&cluster[c].ch);
 }
 
 static void
@@ -274,18 +291,26 @@ status_of(const struct proc_status *s)
 	}
 }
 
-/* The first failure ends all others. A call may be under way in each channel: it takes new ones. */
-static void
+/*
+ * The first failure ends all others. A call is under way in each channel: it takes new ones. False:
+ * there is no room for one, so some parts still run.
+ */
+static bool
 end_all(void)
 {
+	bool is_all = true;
+
 	for (uint32_t c = 0; c < clusters; c++) {
 		struct channel ch;
+		int result = cluster[c].pid > 0 ? process_open(&ch, (int)c, BIT) : -E_HOSTDOWN;
 
-		if (cluster[c].pid <= 0 || process_open(&ch, (int)c, BIT) != 0)
+		is_all &= result != -E_NOSPC && result != -E_NOMEM && result != -E_MFILE;
+		if (result != 0)
 			continue;
 		process_kill(&ch, cluster[c].pid, SIGKILL_NUMBER, 0);
 		channel_end(&ch);
 	}
+	return is_all;
 }
 
 /* A cluster whose part has ended, or that is gone; `clusters`: there is none any more. */
@@ -311,7 +336,10 @@ next_end(void)
 	}
 }
 
-/* The exit status: that of the first failure, else the first that is not 0. */
+/*
+ * The exit status: that of the first failure, else the first that is not 0. Parts that cannot be
+ * ended from here end with this process, so it waits for no more.
+ */
 static int
 wait_for_all(void)
 {
@@ -334,7 +362,8 @@ wait_for_all(void)
 				fprintf(stderr, "mpiexec: the ranks of cluster %u were ended by "
 					"signal %d\n", c, status - STATUS_SIGNAL);
 			has_failed = true;
-			end_all();
+			if (!end_all())
+				return status;
 		} else if (!has_failed && status == 0) {
 			status = s.status & 255;
 		}

@@ -22,7 +22,7 @@ free_runs(struct runs *r)
 static long
 add_run(struct runs *r, uint32_t pages)
 {
-	long memory = r->count < RUNS_MAX ? kmemory_create((int)pages) : -E_2BIG;
+	long memory = r->count < RUNS_MAX ? kmemory_create((int)pages) : -E_NOMEM;
 
 	if (memory >= 0) {
 		r->run[r->count].memory = (int)memory;
@@ -31,7 +31,7 @@ add_run(struct runs *r, uint32_t pages)
 	return memory;
 }
 
-/* The longest runs that there are. 0, -E_NOMEM, or -E_2BIG: they are too short. */
+/* The longest runs that there are. 0; -E_NOMEM: there are none, or they are too short. */
 static int
 alloc_runs(struct runs *r, uint64_t pages)
 {

@@ -21,9 +21,10 @@
 #define SMALL_CLUSTER (4 * 1024 * 1024)
 #define MEMBERS_SMALL 24
 #define CLIENTS_OWN_SMALL 12
-#define CLIENTS_OWN 32			/* of the own cluster */
-#define CLIENTS_FAR 2			/* of each other one, or an equal share of: */
-#define CLIENTS_FAR_LEAST 36
+#define CLIENTS_FAR_SMALL 2
+#define CLIENTS_OWN 96			/* of the own cluster: some have two */
+#define CLIENTS_FAR 32			/* of each other one, or an equal share of: */
+#define CLIENTS_FAR_MOST 512
 
 /* A request, copied, and what its texts say. */
 struct asked {
@@ -750,11 +751,11 @@ requests_begin(struct agent *a)
 {
 	static const struct service_kind kind = {.magic = PROCESS_MAGIC,
 		.message = PROCESS_MESSAGE, .port = PROCESS_PORT, .pages = PROCESS_PAGES};
-	uint32_t far = CLIENTS_FAR * (a->here.clusters - 1);
 	bool is_small = part_share_of_memory(1, a->here.page_bytes) < SMALL_CLUSTER;
 	uint32_t own = is_small ? CLIENTS_OWN_SMALL : CLIENTS_OWN;
 	uint32_t members = is_small ? MEMBERS_SMALL : MEMBERS_MAX;
-	uint32_t most = own + (far > CLIENTS_FAR_LEAST || is_small ? far : CLIENTS_FAR_LEAST);
+	uint32_t far = (is_small ? CLIENTS_FAR_SMALL : CLIENTS_FAR) * (a->here.clusters - 1);
+	uint32_t most = own + (far < CLIENTS_FAR_MOST ? far : CLIENTS_FAR_MOST);
 	long in = kmailbox_create(PROCESS_PORT), result;
 	struct service_client *client;
 	struct name_wait *waits;

@@ -20,6 +20,15 @@ mpiexec -n 8 mpijob wait & sleep 0.3; kill $!; wait $!; echo "status $?"
 echo "--- several at once"
 for i in 1 2 3; do mpiexec -n 9 mpijob sum 2 & done; wait
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do mpiexec -n 3 mpijob sum 1 & done; wait
+# all at the same time, for certain: a job says that its ranks wait
+pids=
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	MPIEXEC_ON_DEADLOCK=report mpiexec -n 3 mpijob wait > said.$i 2>&1 &
+	pids="$pids $!"
+done
+until [ $(cat said.* | grep -c -e "^MPI: deadlock" -e "^mpiexec:") -eq 12 ]; do sleep 0.1; done
+kill $pids; for p in $pids; do wait $p; echo $?; done > said; sort said | uniq -c
+grep -h "^mpiexec:" said.*; rm said*
 stray & mpiexec -n 8 mpijob sum 20; kill $!; wait $!
 mpiexec -n 8 mpijob wait & mpiexec -n 7 mpijob sum 3; kill -9 $!; wait $!
 echo "--- nothing is left"

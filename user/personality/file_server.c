@@ -51,8 +51,9 @@ open_channel(void)
 
 	if (files.is_open && !files.is_lost)
 		return 0;
-	if (file_open(FILE_SERVER, &f) != 0)
-		return -E_NOENT;
+	result = file_open(FILE_SERVER, &f);
+	if (result != 0)
+		return result;
 	if (files.is_open)
 		result = service_reopen(&files.channel, &kind, PERSONALITY_BIT);
 	else
