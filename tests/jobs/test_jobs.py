@@ -235,6 +235,9 @@ def programs(port):
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
         yield "who_is_killed_at_any_time_leaves_nothing", lambda: says_what_linux_says("killed")
         yield "fork_where_memory_ends", lambda: expect(run(port, 1, "fork", "full", machine="mppa256-12"), 0, "ok full")
+        yield "fork_and_waitpid_where_the_window_is_full", \
+            lambda: expect(run(port, 1, "no_room", machine="mppa256"), 0, "ok rank 0")
+        yield "many_threads_fork_and_wait", lambda: expect(run(port, 1, "no_room", "threads"), 0, "ok rank 0")
         yield "no_fork_of_a_rank_among_others", lambda: expect(run(port, 3, "fork", "ranks"), 0, "ok ranks")
         yield "a_file_is_memory_of_one_cluster", lambda: expect(
             run(port, 2, "apart", options=("--map", "scatter")), 0, "ok rank 0\n", "ok rank 1\n",

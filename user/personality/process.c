@@ -55,6 +55,8 @@ static struct {
 		bool is_open;
 		bool is_taken;
 	} line[CHANNELS];
+	/* how often one was given back, on which threads sleep that need one, and their number */
+	uint32_t given_back, sleepers;
 	/* children that have ended without a program */
 	struct {
 		int32_t pid;			/* 0: none */
@@ -65,17 +67,36 @@ static struct {
 
 /* --- channels to the process server --- */
 
+/* One that nobody uses, rather one that is open. -E_AGAIN: there is none. */
 static int
 line_find(void)
 {
 	int found = -E_AGAIN;
 
-	lock_take(&processes.lock);
 	for (int i = 0; i < CHANNELS; i++)
 		if (!processes.line[i].is_taken && (found < 0 || processes.line[i].is_open))
 			found = i;
 	if (found >= 0)
 		processes.line[found].is_taken = true;
+	return found;
+}
+
+/* The same; `waits`: sleep until there is one. */
+static int
+line_take(bool waits)
+{
+	int found;
+
+	lock_take(&processes.lock);
+	for (found = line_find(); found < 0 && waits; found = line_find()) {
+		uint32_t seen = processes.given_back;
+
+		processes.sleepers++;
+		lock_give(&processes.lock);
+		kfutex_wait((unsigned long)&processes.given_back, seen, FOREVER);
+		lock_take(&processes.lock);
+		processes.sleepers--;
+	}
 	lock_give(&processes.lock);
 	return found;
 }
@@ -83,32 +104,49 @@ line_find(void)
 void
 process_line_back(int line)
 {
+	uint32_t sleepers;
+
 	lock_take(&processes.lock);
 	processes.line[line].is_taken = false;
+	__atomic_store_n(&processes.given_back, processes.given_back + 1, __ATOMIC_RELAXED);
+	sleepers = processes.sleepers;
 	lock_give(&processes.lock);
+	if (sleepers > 0)
+		kfutex_wake((unsigned long)&processes.given_back, 1);
+}
+
+/* The channel that was taken, opened; NULL and an error. */
+static struct channel *
+line_open(int taken, int *line)
+{
+	struct cluster_info here;
+	int result;
+
+	*line = taken;
+	if (taken < 0)
+		return NULL;
+	if (processes.line[taken].is_open)
+		return &processes.line[taken].channel;
+	kcluster_info(&here);
+	result = process_open(&processes.line[taken].channel, (int)here.cluster, PERSONALITY_BIT);
+	processes.line[taken].is_open = result == 0;
+	/* signals do not end waits for an answer */
+	processes.line[taken].channel.bits |= 1u << PERSONALITY_SIGNAL_BIT;
+	if (result == 0)
+		return &processes.line[taken].channel;
+	process_line_back(taken);
+	*line = result;
+	return NULL;
 }
 
 struct channel *
 process_line(int *line)
 {
-	struct cluster_info here;
-	int i = line_find(), result;
+	struct channel *ch = line_open(line_take(false), line);
 
-	*line = i;
-	if (i < 0)
-		return NULL;
-	if (processes.line[i].is_open)
-		return &processes.line[i].channel;
-	kcluster_info(&here);
-	result = process_open(&processes.line[i].channel, (int)here.cluster, PERSONALITY_BIT);
-	processes.line[i].is_open = result == 0;
-	/* signals do not end waits for an answer */
-	processes.line[i].channel.bits |= 1u << PERSONALITY_SIGNAL_BIT;
-	if (result == 0)
-		return &processes.line[i].channel;
-	process_line_back(i);
-	*line = result == -E_NOSPC ? -E_AGAIN : result;
-	return NULL;
+	if (ch == NULL && *line == -E_NOSPC)
+		*line = -E_AGAIN;
+	return ch;
 }
 
 /* --- a child before it has a program --- */
@@ -433,16 +471,20 @@ take_unborn(long pid, uint32_t flags, struct proc_status *end)
 	return found;
 }
 
+/*
+ * -E_AGAIN: none has ended yet, or all channels are in use, which `waits` waits for. -E_NOMEM:
+ * there is no room for a channel to ask for it.
+ */
 static long
-take_end(long pid, uint32_t flags, struct proc_status *end)
+take_end(long pid, uint32_t flags, bool waits, struct proc_status *end)
 {
 	struct channel *ch;
 	long result;
 	int line;
 
-	ch = process_line(&line);
+	ch = line_open(line_take(waits), &line);
 	if (ch == NULL)
-		return line;
+		return line == -E_NOSPC ? -E_NOMEM : line;
 	result = process_wait(ch, (int)pid, flags, end);
 	process_line_back(line);
 	if (result > 0 && (flags & PROCESS_STAYS) == 0)
@@ -455,7 +497,7 @@ process_drop_child(int32_t pid)
 {
 	struct proc_status end;
 
-	take_end(pid, PROCESS_NO_WAIT, &end);
+	take_end(pid, PROCESS_NO_WAIT, true, &end);
 }
 
 /*
@@ -473,7 +515,8 @@ await_end(const struct handler_event *c, long pid, uint32_t flags, struct proc_s
 		seen = count != NULL ? __atomic_load_n(count, __ATOMIC_ACQUIRE) : 0;
 		found = take_unborn(pid, flags, end);
 		if (found == 0)
-			found = take_end(pid, flags | (count != NULL ? PROCESS_NO_WAIT : 0), end);
+			found = take_end(pid, flags | (count != NULL ? PROCESS_NO_WAIT : 0),
+				(flags & PROCESS_NO_WAIT) == 0, end);
 		if (found > 0 && end->cause < PROCESS_HAS_STOPPED && signals_drop_children())
 			continue;
 		if (found != -E_AGAIN || (flags & PROCESS_NO_WAIT) != 0 || count == NULL)
