@@ -239,6 +239,9 @@ protection_stays_below_the_maximum(struct testbed *bed)
 	expect(bed, hal_protect(s, second + HAL_PAGE_BYTES, 1, PAGE_READ | PAGE_EXEC) == -E_ACCES);
 	expect(bed, hal_protect(s, second + HAL_PAGE_BYTES, 1, PROT_RW) == 0);
 	expect(bed, shows(s, second + HAL_PAGE_BYTES, t.page[2], PROT_RW));
+	expect(bed, hal_unmap(s, t.at, 1) == 0 && is_hole(s, t.at));
+	expect(bed, hal_map(s, t.at, hal_paddr(t.page[0]), 1, 0) == 0);
+	expect(bed, shows(s, t.at, t.page[0], 0));
 	end(&t);
 }
 

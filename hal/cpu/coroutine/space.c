@@ -17,6 +17,7 @@ int coro_user_access(uintptr_t addr, void *host, size_t len, bool write);
 #define VALID 0x100
 /* PAGE_*, and the same shifted by HAL_MAY: the mapping's maximum */
 #define PROT 0xff
+#define LEAF 0x10		/* of those bits none of theirs: a page, which may have no rights */
 #define RIGHTS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 #define ADDRESS (~(uint64_t)(HAL_PAGE_BYTES - 1))
 #define FIRST ((uintptr_t)1 << 16)
@@ -221,7 +222,7 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	coro_op(OP_POINT, __FILE__, __LINE__, 0);	/* other cores see each change of a table */
 	for (size_t i = 0; i < count; i++)
 		*find_entry(s, addr + i * page, level, &blocked) = (paddr + i * page) | VALID |
-			(unsigned)(prot | HAL_MAY(prot & RIGHTS));
+			LEAF | (unsigned)(prot | HAL_MAY(prot & RIGHTS));
 	return 0;
 }
 
@@ -343,7 +344,7 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if (e == NULL)
 		return -E_INVAL;
 	*paddr = *e & ADDRESS;
-	*prot = (int)(*e & PROT);
+	*prot = (int)(*e & PROT & ~(uint64_t)LEAF);
 	return 0;
 }
 
