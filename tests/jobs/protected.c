@@ -7,14 +7,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "touch.h"
 
 #define PAGE 4096
 #define PAGES 8
@@ -22,43 +21,13 @@
 #define RW (PROT_READ | PROT_WRITE)
 #define STACK 65536
 
-static int failures;
-static sigjmp_buf back;
-static volatile int signal_came, code;
-static void *volatile where;
-
-static void
-expect(long have, long want, const char *what)
-{
-	if (have == want)
-		return;
-	printf("FAIL rank 0: %s: %ld instead of %ld\n", what, have, want);
-	failures++;
-}
-
-static void
-take(int sig, siginfo_t *info, void *context)
-{
-	(void)context;
-	signal_came = sig;
-	code = info->si_code;
-	where = info->si_addr;
-	siglongjmp(back, 1);
-}
-
 /* Touch a byte: 0, or the code of the SIGSEGV that came; -1: another signal or address. */
 static int
-touch(char *at, int is_written)
+touched(char *at, int is_written)
 {
-	signal_came = code = 0;
-	if (sigsetjmp(back, 1) == 0) {
-		if (is_written)
-			*(volatile char *)at = 'w';
-		else
-			(void)*(volatile char *)at;
-		return 0;
-	}
-	return signal_came == SIGSEGV && where == at ? code : -1;
+	int came = touch(at, is_written);
+
+	return came == SIGSEGV ? touch_code : came == 0 ? 0 : -1;
 }
 
 static char *
@@ -91,23 +60,23 @@ take_and_give_back(int flags)
 	char *p = filled(flags);
 
 	expect(mprotect(p + PAGE, 3 * PAGE, PROT_NONE), 0, "take the rights away");
-	expect(touch(p, 1) + touch(p + 4 * PAGE, 1), 0, "its neighbours");
+	expect(touched(p, 1) + touched(p + 4 * PAGE, 1), 0, "its neighbours");
 	for (int i = 1; i < 4; i++) {
-		expect(touch(p + i * PAGE, 0), SEGV_ACCERR, "read");
-		expect(touch(p + i * PAGE + 9, 1), SEGV_ACCERR, "write");
+		expect(touched(p + i * PAGE, 0), SEGV_ACCERR, "read");
+		expect(touched(p + i * PAGE + 9, 1), SEGV_ACCERR, "write");
 	}
 	calls_say_so(p + 2 * PAGE);
 	expect(mprotect(p + 2 * PAGE, PAGE, PROT_READ), 0, "give one back");
-	expect(touch(p + 2 * PAGE, 0), 0, "read it");
-	expect(touch(p + 2 * PAGE, 1), SEGV_ACCERR, "write to what can be read");
+	expect(touched(p + 2 * PAGE, 0), 0, "read it");
+	expect(touched(p + 2 * PAGE, 1), SEGV_ACCERR, "write to what can be read");
 	expect(mprotect(p, PAGES * PAGE, RW), 0, "give all back");
 	for (int i = 1; i < 4; i++)
 		for (int at = 0; at < PAGE; at++)
 			if (p[i * PAGE + at] != 'a' + i)
 				expect(at, PAGE, "what was there");
-	expect(touch(p + 3 * PAGE, 1), 0, "write again");
+	expect(touched(p + 3 * PAGE, 1), 0, "write again");
 	expect(munmap(p, PAGES * PAGE), 0, "munmap");
-	expect(touch(p + PAGE, 0), SEGV_MAPERR, "read what is gone");
+	expect(touched(p + PAGE, 0), SEGV_MAPERR, "read what is gone");
 }
 
 /* In the place of memory comes what has no rights, and zeros when it gets some. */
@@ -118,19 +87,19 @@ replace(void)
 
 	q = mmap(p + PAGE, 4 * PAGE, PROT_NONE, ANON | MAP_FIXED, -1, 0);
 	expect(q == p + PAGE, 1, "in the place of it");
-	expect(touch(p + PAGE, 0) + touch(p + 4 * PAGE, 1), 2 * SEGV_ACCERR, "touch");
+	expect(touched(p + PAGE, 0) + touched(p + 4 * PAGE, 1), 2 * SEGV_ACCERR, "touch");
 	expect(mprotect(p + 2 * PAGE, 2 * PAGE, RW), 0, "rights");
 	expect(p[2 * PAGE] + p[4 * PAGE - 1], 0, "zeros");
 	memset(p + 2 * PAGE, 'n', 2 * PAGE);
 	expect(p[3 * PAGE], 'n', "it is memory");
-	expect(touch(p + PAGE, 1), SEGV_ACCERR, "what got none");
+	expect(touched(p + PAGE, 1), SEGV_ACCERR, "what got none");
 	expect(p[0] == 'a' && p[5 * PAGE] == 'f', 1, "the rest");
 	expect(munmap(p, PAGES * PAGE), 0, "munmap");
 	p = mmap(NULL, PAGES * PAGE, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	expect(p != MAP_FAILED, 1, "shared");
-	expect(touch(p, 0), SEGV_ACCERR, "shared, read");
+	expect(touched(p, 0), SEGV_ACCERR, "shared, read");
 	expect(mprotect(p, PAGE, RW), 0, "rights of what is shared");
-	expect(touch(p, 1), 0, "write to it");
+	expect(touched(p, 1), 0, "write to it");
 	munmap(p, PAGES * PAGE);
 }
 
@@ -166,7 +135,7 @@ children(void)
 	expect(ends_by(p + 2 * PAGE, 1), 0, "a child that writes elsewhere");
 	pid = fork();
 	if (pid == 0) {
-		int bad = touch(p, 0) != SEGV_ACCERR || mprotect(p, 2 * PAGE, RW) != 0 ||
+		int bad = touched(p, 0) != SEGV_ACCERR || mprotect(p, 2 * PAGE, RW) != 0 ||
 			p[0] != 'a' || p[PAGE] != 'b';
 
 		memset(p, 'c', 2 * PAGE);
@@ -174,7 +143,7 @@ children(void)
 	}
 	waitpid(pid, &status, 0);
 	expect(status, 0, "a child with rights");
-	expect(touch(p, 0), SEGV_ACCERR, "the parent has none");
+	expect(touched(p, 0), SEGV_ACCERR, "the parent has none");
 	expect(mprotect(p, 2 * PAGE, RW), 0, "but gets some");
 	expect(p[0] == 'a' && p[PAGE] == 'b', 1, "and what was there");
 	munmap(p, PAGES * PAGE);
@@ -188,7 +157,7 @@ fall(void *at)
 	const stack_t alternate = {.ss_sp = other, .ss_size = sizeof(other)};
 
 	sigaltstack(&alternate, NULL);
-	return (void *)(long)(touch(at, 0) == SEGV_ACCERR && touch(at, 1) == SEGV_ACCERR);
+	return (void *)(long)(touched(at, 0) == SEGV_ACCERR && touched(at, 1) == SEGV_ACCERR);
 }
 
 static void
@@ -211,17 +180,12 @@ guards(void)
 int
 main(void)
 {
-	const struct sigaction a = {.sa_sigaction = take, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	sigaction(SIGSEGV, &a, NULL);
-	sigaction(SIGBUS, &a, NULL);
+	touch_begin();
 	take_and_give_back(MAP_PRIVATE);
 	take_and_give_back(MAP_SHARED);
 	replace();
 	children();
 	guards();
-	if (failures == 0)
-		printf("ok protected\n");
-	return failures != 0;
+	return verdict("protected");
 }
