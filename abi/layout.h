@@ -121,18 +121,33 @@ struct alarm_times {
 	uint64_t period;		/* 0: it comes once */
 };
 
-/* thread_stats: of a thread, since it was asked for first */
+/* thread_stats: of a thread, or of threads of a process, since it was asked for first */
 struct thread_counts {
 	/* that a core was its own, calls that do not wait included */
 	uint64_t run_ns;
-	uint64_t begun_ns;		/* time of kc_clock since when it counts */
-	uint32_t switches;		/* times that a core took it up */
-	uint32_t calls;			/* messages of its kernel calls to the kernel core */
-	/*
-	 * that the kernel served, or that another process has handled; not those of its own handler
-	 */
-	uint32_t faults;
+	/* time of kc_clock since when it counts; of a process: or the one that has made it */
+	uint64_t begun_ns;
+	union {
+		uint32_t count[5];
+		struct {
+			/* times that it left its core: it waited, yielded, or moved */
+			uint32_t switches;
+			uint32_t calls;	/* messages of its kernel calls to the kernel core */
+			uint32_t preempted;	/* times that it left it for another's turn */
+			/*
+			 * that the kernel served, or that another process has handled; not
+			 * those of its own handler
+			 */
+			uint32_t faults;
+			uint32_t moves;	/* to another core */
+		};
+	};
 	uint32_t core;			/* where it runs, or ran last */
+	/* of a process: that live and are counted here; and all that have ended */
+	uint32_t threads;
+	uint32_t ended;
+	uint32_t pages;			/* of a process: of memory, those of its tables included */
+	uint32_t reserved;
 };
 
 /* core_info: of a core, since it started */

@@ -253,14 +253,9 @@ struct process {
 	uint32_t generation;
 	uint32_t badge;		/* of the messages that it sends */
 	uint32_t priority;	/* the most that its threads may have, and what they begin with */
-	bool swept;		/* no core runs it any more */
 	bool is_orphan;		/* no handle names it: home will end it */
-	uint32_t live;		/* threads that have not ended */
-	uint32_t holds;		/* sweeps on its behalf that still run */
 	struct list threads;
 	struct list waiters;	/* threads in proc_wait */
-	struct binding end;	/* EVENT_PROC */
-	struct binding fault;	/* EVENT_FAULT: who handles what its threads do not */
 	struct list handlers;	/* threads in fault_next */
 	struct list faulted;	/* its threads that have stopped so and that nobody has taken */
 	struct list taken;	/* those that somebody has */
@@ -268,30 +263,41 @@ struct process {
 	struct list mappings;	/* what it has mapped through views */
 	struct list *mapping_found;	/* before what was looked up last */
 	uint32_t mapping_count;
-	size_t claimed;		/* pages in them */
-	/* what it may poll, in a page of its own that it may spoil; NULL: none. Home writes */
-	struct event_page *events;
 	uint32_t events_frame;
 	/* that are charged to it: its entry is not used again before they are free */
 	uint32_t frames;
 	uint32_t *indexes;	/* bitmap: thread->index in use: none without a thread */
-	uint32_t index_floor;	/* all below are */
-	/* that have threads of it, or have had some and may know its space yet */
-	uint32_t cores[CORE_MASK_WORDS];
 	uint16_t *placed;	/* how many of its threads each core has: 0 without one */
 	uint32_t domain;	/* whose pages it gets first, and near which its threads run */
 	uint32_t core_first;	/* its threads may be placed on these cores only */
 	uint32_t core_count;
 	struct sweep kill;
+	/* from here up to `object` cleared when it is made */
+	uint32_t live;		/* threads that have not ended */
+	uint32_t holds;		/* sweeps on its behalf that still run */
+	uint32_t index_floor;	/* `indexes` below are in use */
+	bool swept;		/* no core runs it any more */
+	size_t claimed;		/* pages in `areas` */
+	/* what it may poll, in a page of its own that it may spoil; NULL: none. Home writes */
+	struct event_page *events;
+	struct binding end;	/* EVENT_PROC */
+	struct binding fault;	/* EVENT_FAULT: who handles what its threads do not */
+	/* that have threads of it, or have had some and may know its space yet */
+	uint32_t cores[CORE_MASK_WORDS];
+	/* of threads that have none of their own */
+	struct handler_place handler[HANDLER_KINDS + 1];
 	struct proc_status status;
 	struct crash_info crash;
+	/*
+	 * of threads that have ended; begun_ns 0: nobody has asked for it, nor had for the process
+	 * that made it (kernel/thread/counts.h)
+	 */
+	struct thread_counts counts;
 	struct object object;
 	struct handles handles;	/* what it may act on */
 	struct quota *quota;	/* of the tree of processes that it belongs to */
 	uint32_t stage;		/* of its end: kernel/proc/proc.c */
 	uint32_t looked;	/* threads that this stage has looked at */
-	/* of threads that have none of their own */
-	struct handler_place handler[HANDLER_KINDS + 1];
 	struct list free;	/* in cluster->procs_free, or at its end in cluster->reaping */
 };
 

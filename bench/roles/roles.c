@@ -55,7 +55,7 @@ role_option(int argc, char **argv, const char *name, const char *value)
 static void
 count(struct counts *c)
 {
-	while (kthread_stats((int)kthread_self(), &c->thread) == -E_AGAIN)
+	while (kthread_stats((int)kthread_self(), 0, &c->thread) == -E_AGAIN)
 		continue;
 	kcore_info(measured.core, &c->core);
 	below_counts(&c->stopped, &c->faults);

@@ -242,7 +242,7 @@ call_shared(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint
 	if (core_is_home(core)) {
 		result = call_directly(core, fn, args);
 		if (unlikely((thread_upcall(args->caller) & UPCALL_COUNT) != 0))
-			counts_call(args->caller);
+			upcall_is_there(core, UPCALL_COUNT);
 		return result;
 	}
 	result = call_home(core, fn, args, bytes);

@@ -170,7 +170,7 @@ fault_serve(struct kcall_args *args)
 	t->fault = (struct fault){(struct hal_frame *)args->a[2], args->a[3],
 		(uint32_t)args->a[4] >> 8, args->a[4] & 0xff, (uint32_t)args->a[5]};
 	hal_acquire(t->fault.frame, sizeof(*t->fault.frame));
-	counts_fault(t);
+	counts_home(t, RUN_FAULTS);
 	e = args->a[1] ? stop(t) : 0;
 	if (e == 0 && t->fault.why == HANDLES_FAULT) {
 		args->a[0] = fixup_or_crash(t);

@@ -7,6 +7,7 @@
 #include <kernel/call/kcall_core.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/alarm.h>
+#include <kernel/thread/counts.h>
 #include <kernel/thread/move.h>
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
@@ -168,6 +169,8 @@ handler_upcall(struct core *core)
 		thread_moves(core);
 		return;
 	}
+	if ((why & UPCALL_COUNT) != 0)
+		counts_begin(t);
 	if ((why & UPCALL_BITS) == 0)
 		return;
 	if (t->now != &t->frame) {

@@ -190,7 +190,7 @@ look_serve(struct kcall_args *args)
 	uint64_t paddr;
 	int prot;
 
-	counts_fault(t);
+	counts_home(t, RUN_FAULTS);
 	if (a == NULL || !(a->prot & right))
 		return -E_FAULT;
 	if (hal_query(&t->proc->space, args->a[0], &paddr, &prot) == 0) {

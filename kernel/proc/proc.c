@@ -107,24 +107,15 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	p->badge = parent == NULL || parent == c->init ? (uint32_t)p->id : parent->badge;
 	p->priority = parent != NULL && parent->priority < PRIORITY_PROGRAM ? parent->priority :
 		PRIORITY_PROGRAM;
-	p->swept = false;
-	p->live = 0;
-	p->index_floor = 0;
-	p->claimed = 0;
-	p->holds = 0;
-	p->events = NULL;
 	hal_store32(&p->demand, 0);
-	memset(p->handler, 0, sizeof(p->handler));
-	memset(p->cores, 0, sizeof(p->cores));
-	memset(&p->status, 0, sizeof(p->status));
-	memset(&p->crash, 0, sizeof(p->crash));
+	memset(&p->live, 0, offsetof(struct process, object) - offsetof(struct process, live));
+	p->counts.begun_ns = parent != NULL ? parent->counts.begun_ns : 0;
 	list_init(&p->threads);
 	list_init(&p->waiters);
 	list_init(&p->handlers);
 	list_init(&p->faulted);
 	list_init(&p->taken);
 	mappings_init(p);
-	p->end = p->fault = (struct binding){0};
 	hal_publish(&p->space, offsetof(struct process, state));
 	c->procs_live++;
 	*process = p;

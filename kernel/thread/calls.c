@@ -5,6 +5,7 @@
 #include <base/tune.h>
 #include <kernel/call/kcall_core.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/counts.h>
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
@@ -40,6 +41,8 @@ thread_end(struct thread *t, uint64_t value)
 	struct process *p = t->proc;
 	struct thread *joiner = thread_first(&t->joiners);
 
+	if (unlikely(t->counts != NULL))
+		counts_keep(t);
 	if (unlikely(t->transfer != NULL))
 		portal_abandon(t, 0);
 	thread_unplace(t);

@@ -68,6 +68,7 @@ move_serve(struct kcall_args *args)
 	struct thread *t = args->caller;
 
 	upcall_change(t, 0, UPCALL_MOVE);
+	counts_home(t, RUN_MOVES);
 	thread_replace(t, next_core(t));
 	role_crowd(t);
 	hal_acquire(t, offsetof(struct thread, cluster));
@@ -114,7 +115,7 @@ thread_moves(struct core *core)
 	struct thread *t = core->current;
 	struct kcall_args *args = kcall_args(core);
 
-	counts_end(t);
+	counts_end(t, RUN_SWITCHES);
 	t->quantum_left = 0;
 	hal_frame_move(t->now);
 	core_publish(t);

@@ -341,7 +341,7 @@ core_drop_current(struct core *core)
 	struct sweep *s = core->doomed;
 
 	if (core->current != NULL) {
-		counts_look(core->current);
+		counts_look(core->current, RUN_SWITCHES);
 		core_publish(core->current);
 	}
 	core->current = NULL;
@@ -462,7 +462,6 @@ static void
 enter_looking(struct core *core, struct thread *t)
 {
 	if (unlikely(thread_upcall(t) != 0)) {
-		counts_begin(t);
 		handler_upcall(core);
 		if (core->doomed != NULL || core->current == NULL) {
 			core_drop_current(core);
@@ -638,7 +637,7 @@ core_yield(struct core *core)
 	if (core->doomed != NULL || core->run_queue.levels == 0)
 		return;
 	thread_requeue(core, core->current);
-	counts_look(core->current);
+	counts_look(core->current, RUN_SWITCHES);
 	core->current = NULL;
 	core_go_on(core);
 }
@@ -658,7 +657,7 @@ core_interrupted(struct core *core, bool tick)
 		return;
 	/* who goes, goes now: the next one would be sent to the same empty core */
 	if (!goes && give_way(core)) {
-		counts_look(core->current);
+		counts_look(core->current, RUN_PREEMPTED);
 		core_publish(core->current);
 		core_go_on(core);
 	}

@@ -9,6 +9,7 @@
 #include <kernel/cluster.h>
 #include <kernel/ikc/channel.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/counts.h>
 #include <kernel/thread/move.h>
 #include <kernel/thread/role.h>
 #include <kernel/thread/run.h>
@@ -202,8 +203,7 @@ void deadline_set(struct cluster *who, struct deadline *at, uint64_t until) { (v
 	(void)until; abort(); }
 void handler_upcall(struct core *who) { (void)who; abort(); }
 void counts_begin(struct thread *t) { (void)t; abort(); }
-void counts_end(struct thread *t) { (void)t; abort(); }
-void counts_call(struct thread *t) { (void)t; abort(); }
+void counts_end(struct thread *t, enum run_count more) { (void)t; (void)more; abort(); }
 unsigned hal_cluster_id(void) { return 0; }
 void hal_space_use(struct hal_space *s) { (void)s; abort(); }
 void hal_user_enter(struct hal_frame *f, struct hal_space *s) { (void)f, (void)s; abort(); }

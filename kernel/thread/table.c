@@ -6,6 +6,7 @@
 #include <base/tune.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/alarm.h>
+#include <kernel/thread/counts.h>
 #include <kernel/thread/role.h>
 #include <kernel/thread/thread.h>
 
@@ -362,6 +363,8 @@ thread_new(struct process *p, const struct context *ctx, int core)
 	hal_store32(&t->is_pinned, core != ANY_CORE);
 	if (unlikely(at->load != p->placed[at->id]))
 		role_crowd(t);
+	if (unlikely(p->counts.begun_ns != 0))
+		counts_make(t);
 	hal_frame_new(&t->frame, ctx);
 	thread_launch(t);
 	return t->handle;

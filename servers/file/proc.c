@@ -15,6 +15,7 @@
 #define MODE_CTL 0644
 #define TEXT_MAX 512
 #define KB 1024
+#define NS_PER_TICK 10000000u
 #define NAMES "/proc/names"
 
 enum shown { SHOWN_NOTHING, SHOWN_STAT, SHOWN_STATUS, SHOWN_COMM, SHOWN_CMDLINE, SHOWN_CTL };
@@ -135,26 +136,53 @@ proc_settle(struct tree *t)
 
 /* --- texts --- */
 
+/* Threads: those that are counted; of a process that has ended, or cannot be counted, its ranks. */
+static uint32_t
+threads_of(const struct proc_process *p)
+{
+	return p->listed.counts.threads != 0 ? p->listed.counts.threads : p->ranks;
+}
+
+/* As Linux's, with zeros for what there is not: times in hundredths of a second, rss in pages. */
+static int
+text_of_stat(const struct proc_process *p, char *to)
+{
+	const struct thread_counts *c = &p->listed.counts;
+
+	return fmt_print(to, TEXT_MAX, "%d (%s) %c %d 0 0 0 -1 0 %u 0 0 0 %lu 0 0 0 20 0 %u 0 %u "
+		"%lu %u 0 0 0 0 0 0 0 0 0 0 0 0 0 17 %u 0 0 0 0 0\n", p->pid, p->listed.name,
+		p->has_ended ? 'Z' : 'S', p->parent, c->faults,
+		(unsigned long)(c->run_ns / NS_PER_TICK), threads_of(p), p->since,
+		(unsigned long)c->pages * p->page_bytes, c->pages, c->core);
+}
+
+static int
+text_of_status(const struct proc_process *p, char *to)
+{
+	const struct thread_counts *c = &p->listed.counts;
+	uint32_t kb = c->pages * (p->page_bytes / KB);
+
+	return fmt_print(to, TEXT_MAX, "Name:\t%s\nState:\t%c\nPid:\t%d\nPPid:\t%d\n"
+		"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nVmSize:\t%u kB\nVmRSS:\t%u kB\n"
+		"Threads:\t%u\nvoluntary_ctxt_switches:\t%u\n"
+		"nonvoluntary_ctxt_switches:\t%u\nCluster:\t%u\nCore:\t%u\nCalls:\t%u\n"
+		"Faults:\t%u\nMoves:\t%u\n", p->listed.name, p->has_ended ? 'Z' : 'S', p->pid,
+		p->parent, kb, kb, threads_of(p), c->switches, c->preempted, p->cluster, c->core,
+		c->calls, c->faults, c->moves);
+}
+
 static int
 text_of_process(enum shown s, const struct proc_process *p, char *to)
 {
-	char state = p->has_ended ? 'Z' : 'S';
-
 	switch (s) {
-	case SHOWN_STAT:
-		return fmt_print(to, TEXT_MAX, "%d (%s) %c %d 0 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 "
-			"%u 0 %u 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 %u 0 0 0 0 0\n", p->pid, p->name,
-			state, p->parent, p->ranks, p->since, p->cluster);
-	case SHOWN_STATUS:
-		return fmt_print(to, TEXT_MAX, "Name:\t%s\nState:\t%c\nPid:\t%d\nPPid:\t%d\n"
-			"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nThreads:\t%u\nCluster:\t%u\n", p->name,
-			state, p->pid, p->parent, p->ranks, p->cluster);
-	case SHOWN_COMM: return fmt_print(to, TEXT_MAX, "%s\n", p->name);
+	case SHOWN_STAT: return text_of_stat(p, to);
+	case SHOWN_STATUS: return text_of_status(p, to);
+	case SHOWN_COMM: return fmt_print(to, TEXT_MAX, "%s\n", p->listed.name);
 	case SHOWN_CTL:
 		return p->core == 0 ? fmt_print(to, TEXT_MAX, "core any\n") :
 			fmt_print(to, TEXT_MAX, "core %u\n", p->core - 1);
 	default:
-		return p->has_ended ? 0 : fmt_print(to, TEXT_MAX, "%s", p->name) + 1;
+		return p->has_ended ? 0 : fmt_print(to, TEXT_MAX, "%s", p->listed.name) + 1;
 	}
 }
 

@@ -18,7 +18,8 @@ struct proc_process {
 	uint32_t since;			/* when it was started, in hundredths of a second */
 	bool has_ended;
 	uint32_t core;			/* that it was given, and 1; 0: any */
-	char name[PROCESS_NAME_MAX];
+	uint32_t page_bytes;
+	struct process_listed listed;
 };
 
 struct proc_machine {

@@ -208,7 +208,7 @@ next_of(uint32_t c, int32_t after, struct proc_process *p)
 {
 	struct channel *ch = line_to(c);
 	struct process_reply r = {0};
-	int pid = ch != NULL ? process_list(ch, after, &r, p->name) : 0;
+	int pid = ch != NULL ? process_list(ch, after, &r, &p->listed) : 0;
 
 	look_at_error(c, pid);
 	p->pid = pid;
@@ -218,6 +218,7 @@ next_of(uint32_t c, int32_t after, struct proc_process *p)
 	p->ranks = r.ranks;
 	p->since = r.since;
 	p->core = r.core;
+	p->page_bytes = here.page_bytes;
 	return pid > 0;
 }
 

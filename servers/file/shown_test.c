@@ -54,9 +54,11 @@ begin(void)
 {
 	reset();
 	memset(process, 0, sizeof(process));
-	process[0] = (struct proc_process){.pid = 2, .ranks = 1, .name = "sh"};
+	process[0] = (struct proc_process){.pid = 2, .ranks = 1, .listed.name = "sh"};
 	process[1] = (struct proc_process){.pid = 9, .parent = 2, .cluster = 3, .ranks = 4,
-		.since = 1150, .name = "ring"};
+		.since = 1150, .page_bytes = 4096, .listed = {.name = "ring", .counts = {
+			.run_ns = 12345678901, .switches = 8, .calls = 77, .preempted = 5,
+			.faults = 6, .moves = 3, .core = 13, .threads = 5, .pages = 50}}};
 	proc_begin(&t);
 }
 
@@ -109,11 +111,18 @@ nodes(void)
 TEST(files_say_what_is_true_when_they_are_opened)
 {
 	begin();
-	expect_file("/proc/9/stat", "9 (ring) S 2 0 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 4 0 1150 0 0 0 0 "
-		"0 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0\n");
+	expect_file("/proc/9/stat", "9 (ring) S 2 0 0 0 -1 0 6 0 0 0 1234 0 0 0 20 0 5 0 1150 "
+		"204800 50 0 0 0 0 0 0 0 0 0 0 0 0 0 17 13 0 0 0 0 0\n");
+	expect_file("proc/9/status", "Name:\tring\nState:\tS\nPid:\t9\nPPid:\t2\n"
+		"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nVmSize:\t200 kB\nVmRSS:\t200 kB\n"
+		"Threads:\t5\nvoluntary_ctxt_switches:\t8\nnonvoluntary_ctxt_switches:\t5\n"
+		"Cluster:\t3\nCore:\t13\nCalls:\t77\nFaults:\t6\nMoves:\t3\n");
 	process[1].has_ended = true;
+	process[1].listed.counts = (struct thread_counts){0};
 	expect_file("proc//9/./status", "Name:\tring\nState:\tZ\nPid:\t9\nPPid:\t2\n"
-		"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nThreads:\t4\nCluster:\t3\n");
+		"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nVmSize:\t0 kB\nVmRSS:\t0 kB\n"
+		"Threads:\t4\nvoluntary_ctxt_switches:\t0\nnonvoluntary_ctxt_switches:\t0\n"
+		"Cluster:\t3\nCore:\t0\nCalls:\t0\nFaults:\t0\nMoves:\t0\n");
 	expect_file("/proc/2/comm", "sh\n");
 	expect_file("/proc/uptime", "12.04 0.00\n");
 	expect_file("/proc/loadavg", "0.00 0.00 0.00 0/2 9\n");
@@ -268,7 +277,8 @@ TEST(all_processes_are_listed_in_order)
 
 	begin();
 	for (int i = 2; i < PIDS; i++)
-		process[i] = (struct proc_process){.pid = 300 - i * 3, .ranks = 1, .name = "x"};
+		process[i] = (struct proc_process){.pid = 300 - i * 3, .ranks = 1,
+			.listed.name = "x"};
 	dir = ask_shown(FILE_OPEN, "/proc", FILE_READABLE | FILE_DIRECTORY);
 	do {
 		asked(1, (struct file_request){.op = FILE_LIST, .handle = dir.handle,

@@ -117,6 +117,22 @@ start(const struct birth *b, const struct copy *c, uint64_t sp)
 	return kproc_start(b->proc, &ctx, ANY_CORE);
 }
 
+/*
+ * A process that is counted from its start, as are all that a process makes that has been asked
+ * for: of us this is asked when a program starts the first, and of none of our threads.
+ */
+static long
+create_counted(void)
+{
+	static bool is_asked;
+	struct thread_counts counts;
+
+	if (!is_asked)
+		kthread_stats(SELF, UINT32_MAX, &counts);
+	is_asked = true;
+	return kproc_create();
+}
+
 long
 child_admit(struct agent *a, struct member *m, int proc)
 {
@@ -189,7 +205,7 @@ try_start(struct agent *a, struct member *m, const struct spawn *q)
 
 	if (result != 0)
 		return result == -E_INVAL ? -PROCESS_ENOEXEC : (int)result;
-	result = b.proc = (int)kproc_create();
+	result = b.proc = (int)create_counted();
 	if (result >= 0)
 		result = make_process(&b);
 	if (q->brought != NULL)
@@ -216,7 +232,7 @@ child_start(struct agent *a, struct member *m, const struct spawn *q)
 static int
 try_form(struct agent *a, struct member *m, int parent)
 {
-	long proc = kproc_create(), result;
+	long proc = create_counted(), result;
 
 	if (proc < 0)
 		return (int)proc;

@@ -384,9 +384,12 @@ process_wait_take(struct channel *ch, struct proc_status *status, uint32_t *miss
 }
 
 int
-process_list(struct channel *ch, int after, struct process_reply *r, char *name)
+process_list(struct channel *ch, int after, struct process_reply *r, struct process_listed *what)
 {
 	const struct process_request q = {.op = PROCESS_LIST, .pid = after};
+	int result = request_send(ch, &q);
 
-	return process_ask(ch, &q, r, name);
+	if (result == 0)
+		result = answer_receive(ch, r, (struct service_part){what, sizeof(*what)});
+	return result < 0 ? result : r->error < 0 ? r->error : r->pid;
 }

@@ -53,7 +53,7 @@ enum process_op {
 	 */
 	PROCESS_KILL = 3,
 	/* pid: of a process of this cluster, or 0 -> the one with the next larger pid: struct
-	 * process_reply, its name behind it */
+	 * process_reply, struct process_listed behind it */
 	PROCESS_LIST = 4,
 	/*
 	 * status: where it is to run -> pid, handle: a child that has nothing yet, and is made by
@@ -242,6 +242,16 @@ struct process_reply {
 
 _Static_assert(PROCESS_MEMORY_BYTES + sizeof(struct process_reply) <= PROCESS_MESSAGE &&
 	PROCESS_MEMORY_BYTES + sizeof(struct process_request) <= PROCESS_MESSAGE, "a message");
+
+/* LIST */
+struct process_listed {
+	/*
+	 * since it started; of the job that the machine started with since it was listed first.
+	 * Zeros: it has ended. `core` is the machine's number of it
+	 */
+	struct thread_counts counts;
+	char name[PROCESS_NAME_MAX];
+};
 
 /* What a cluster has for ranks: of ports, those that it can give now. */
 struct process_room {
@@ -445,7 +455,8 @@ int process_wait_ask(struct channel *ch, int pid);
 int process_wait_take(struct channel *ch, struct proc_status *status, uint32_t *missing);
 
 /* The process of that cluster with the least pid above `after`: its pid; 0: there is none. */
-int process_list(struct channel *ch, int after, struct process_reply *r, char *name);
+int process_list(struct channel *ch, int after, struct process_reply *r,
+	struct process_listed *what);
 
 /*
  * PROCESS_MEMORY: what is asked, and bytes behind it or behind the answer. 0 or a negative error;

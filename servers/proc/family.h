@@ -37,6 +37,7 @@ struct member {
 	uint32_t missing;		/* of a part that has ended: ranks that had not */
 	int replaced;			/* handle of what ends then; 0: none */
 	uint32_t since;			/* when it was started, in hundredths of a second */
+	uint64_t before_ns;		/* for how long its earlier programs ran */
 	struct proc_status status;	/* of what has ended */
 	/* signals (signals.h): that it is told of, and that it has not been told of yet */
 	uint64_t told, pending;

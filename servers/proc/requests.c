@@ -4,12 +4,14 @@
  * is copied before it is looked at, for the client can change it at any time.
  */
 #include <context.h>
+#include <atoll/counts.h>
 #include <atoll/kcalls.h>
 #include <atoll/service.h>
 #include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/proc/cores.h>
 #include <servers/proc/groups.h>
+#include <servers/proc/listing.h>
 #include <servers/proc/names.h>
 #include <servers/proc/names_local.h>
 #include <servers/proc/ranks.h>
@@ -153,7 +155,9 @@ replace(struct asked *s, struct process_reply *r)
 {
 	const struct member *parent = NULL;
 	struct member *m = s->member;
+	struct thread_counts counts;
 	int old, result, core;
+	uint32_t since;
 	uint16_t before;
 
 	if (m == NULL || m->is_starting || (m->is_part && agent->part.ranks > 1))
@@ -163,22 +167,27 @@ replace(struct asked *s, struct process_reply *r)
 		parent = family_by_badge(&agent->family, m->parent.badge);
 	s->spawn.parent = parent != NULL ? parent->pid : 0;
 	before = m->core;
+	since = m->since;
 	core = s->q.status == PROCESS_CORE_ANY ? before :
 		cores_choose(agent, m, s->q.status);
 	if (core < 0)
 		return core;
 	m->core = (uint16_t)core;
 	result = child_start(agent, m, &s->spawn);
+	m->since = since;
 	if (result != 0) {
 		m->core = before;
 		return result;
 	}
+	if (process_counts(old, &counts) < 0)
+		counts.run_ns = 0;
 	child_end_bound(agent, m);
 	signals_replace(m, s->q.told);
 	r->pid = m->pid;
 	if (m->is_part)
 		agent_replace(agent, m->proc);
 	m->replaced = old;
+	m->before_ns += counts.run_ns;
 	return await_start(s, m);
 }
 
@@ -478,28 +487,6 @@ serve_catch(const struct asked *s)
 	return 0;
 }
 
-static int
-serve_list(const struct asked *s, struct process_reply *r, char *name)
-{
-	const struct member *m = family_next(&agent->family, s->q.pid), *parent;
-
-	if (m == NULL)
-		return 0;
-	parent = family_by_badge(&agent->family, m->parent.badge);
-	r->pid = m->pid;
-	r->has_ended = m->state == MEMBER_ENDED;
-	r->status = m->status;
-	if (m->parent.cluster == agent->here.cluster && parent != NULL)
-		r->parent = parent->pid;
-	if (m->part != NULL)
-		r->parent = (int32_t)m->part->job;
-	r->ranks = m->is_part ? agent->part.ranks : m->part != NULL ? m->part->ranks : 1;
-	r->since = m->since;
-	r->core = m->core > 0 ? agent->here.first_core + m->core : 0;
-	memcpy(name, m->name, sizeof(m->name));
-	return 0;
-}
-
 /* The next client from `i` on that is that process; service.used: there is none. */
 static uint32_t
 next_client(const struct mail_sender *process, uint32_t i)
@@ -560,7 +547,6 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 	case PROCESS_BRING: return serve_bring(s, r);
 	case PROCESS_WAIT: return serve_wait(s, r);
 	case PROCESS_KILL: return serve_kill(s, r);
-	case PROCESS_LIST: return serve_list(s, r, name);
 	case PROCESS_FORK: return serve_fork(s, r);
 	case PROCESS_START: return serve_start(s, r);
 	case PROCESS_ROOM: return serve_room(name);
@@ -645,6 +631,18 @@ serve_core(const struct asked *s, struct process_reply *r, void *out)
 	return sizeof(info);
 }
 
+/* Requests that are answered at once, with more than a name behind the answer. False: others. */
+static bool
+serve_long(const struct asked *s, struct process_reply *r, void *out, uint32_t *bytes)
+{
+	switch (s->q.op) {
+	case PROCESS_MEMORY: *bytes = serve_memory(s, r, out); return true;
+	case PROCESS_CORE: *bytes = serve_core(s, r, out); return true;
+	case PROCESS_LIST: *bytes = listing_put(agent, s->q.pid, r, out); return true;
+	default: return false;
+	}
+}
+
 /* To the name daemon, which answers now or later. */
 static uint32_t
 serve_name(const struct asked *s, void *answer)
@@ -673,11 +671,7 @@ request_serve(void *of, uint32_t client, struct service_part request, void *answ
 		return serve_name(asked, answer);
 	memset(&r, 0, sizeof(r));
 	memset(name, 0, sizeof(name));
-	if (is_read && (asked->q.op == PROCESS_MEMORY || asked->q.op == PROCESS_CORE)) {
-		void *out = (char *)answer + sizeof(r);
-
-		bytes = asked->q.op == PROCESS_MEMORY ? serve_memory(asked, &r, out) :
-			serve_core(asked, &r, out);
+	if (is_read && serve_long(asked, &r, (char *)answer + sizeof(r), &bytes)) {
 		memcpy(answer, &r, sizeof(r));
 		return (uint32_t)sizeof(r) + bytes;
 	}

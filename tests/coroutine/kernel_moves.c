@@ -29,6 +29,7 @@ static struct {
 	_Alignas(64) unsigned char handler_stack[ROUNDS][THREADS][STACK_BYTES];
 	struct context ctx[ROUNDS][THREADS];
 	struct thread_counts counts[ROUNDS][THREADS];
+	struct thread_counts sum;
 	struct cluster_info info[ROUNDS][THREADS];
 	struct proc_status status;
 	uint32_t word[ROUNDS];
@@ -37,6 +38,7 @@ static struct {
 static struct {
 	unsigned round;
 	bool killed;
+	bool is_counted;	/* the process has been asked for */
 	unsigned limits;	/* odd: the process has not all cores */
 	long handle[ROUNDS][THREADS];	/* 0: it has not begun */
 	bool runs[ROUNDS][THREADS];
@@ -163,7 +165,7 @@ calls_of(unsigned round, unsigned i)
 	long e;
 
 	do
-		e = KC(KC_THREAD_STATS, run.handle[round][i], &shared.counts[round][i]);
+		e = KC(KC_THREAD_STATS, run.handle[round][i], 0, &shared.counts[round][i]);
 	while (e == -E_AGAIN && !run.killed);
 	child_check(e == 0);
 	return shared.counts[round][i].calls;
@@ -197,7 +199,7 @@ step(unsigned round, unsigned i)
 		child_check(e == 0 || e == -E_SRCH);
 		break;
 	case 2:
-		e = to == 0 ? 0 : KC(KC_THREAD_STATS, to, &shared.counts[round][i]);
+		e = to == 0 ? 0 : KC(KC_THREAD_STATS, to, 0, &shared.counts[round][i]);
 		child_check(e == 0 || e == -E_SRCH || e == -E_AGAIN);
 		break;
 	case 3:
@@ -231,8 +233,8 @@ thread(uintptr_t me)
 
 	/* whatever a thread before it had counted */
 	if (coro_random(2)) {
-		child_check(KC(KC_THREAD_STATS, self, &shared.counts[round][i]) == 0);
-		child_check(shared.counts[round][i].calls == 0);
+		child_check(KC(KC_THREAD_STATS, self, 0, &shared.counts[round][i]) == 0);
+		child_check(run.is_counted || shared.counts[round][i].calls == 0);
 	}
 	run.handle[round][i] = self;
 	child_check(KC(KC_THREAD_HANDLER, HANDLE_UPCALLS, handler,
@@ -283,6 +285,28 @@ limit(unsigned round, long proc)
 	run.limits++;
 }
 
+/* What a process has done does not become less, whether its threads run, wait or end. */
+static void
+ask_about(long proc, unsigned times)
+{
+	uint64_t ns = 0;
+	uint32_t calls = 0;
+
+	for (; times > 0; times--) {
+		long e;
+
+		run.is_counted = true;
+		e = KC(KC_THREAD_STATS, proc, 0, &shared.sum);
+
+		coro_check(e == 0 || e == -E_AGAIN || e == -E_SRCH);
+		if (e != 0)
+			continue;
+		coro_check(shared.sum.run_ns >= ns && shared.sum.calls >= calls);
+		ns = shared.sum.run_ns;
+		calls = shared.sum.calls;
+	}
+}
+
 static void
 round_of(unsigned round)
 {
@@ -290,11 +314,13 @@ round_of(unsigned round)
 	bool kills = coro_random(2);
 
 	run.round = round;
-	run.killed = false;
+	run.killed = run.is_counted = false;
 	coro_check(proc > 0);
 	coro_user_context(&shared.ctx[round][0], thread, shared.stack[round][0] + STACK_BYTES,
 		round * THREADS);
+	ask_about(proc, coro_random(2));
 	coro_check(KC(KC_PROC_START, proc, &shared.ctx[round][0], ANY_CORE) == 0);
+	ask_about(proc, coro_random(2) * coro_random(40));
 	if (coro_random(2))
 		limit(round, proc);
 	if (kills) {

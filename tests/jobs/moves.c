@@ -327,7 +327,7 @@ faults(void)
 {
 	struct thread_counts c = {0};
 
-	while (kthread_stats((int)kthread_self(), &c) == -E_AGAIN)
+	while (kthread_stats((int)kthread_self(), 0, &c) == -E_AGAIN)
 		continue;
 	return c.faults;
 }

@@ -275,12 +275,12 @@ what_is_refused(void)
 static int
 find(const char *name, int *parent)
 {
-	char text[PROCESS_NAME_MAX];
+	struct process_listed listed;
 	struct process_reply r = {0};
-	int pid = process_list(&here, 0, &r, text);
+	int pid = process_list(&here, 0, &r, &listed);
 
-	while ((pid = process_list(&here, pid, &r, text)) > 0)
-		if (strcmp(text, name) == 0 && !r.has_ended) {
+	while ((pid = process_list(&here, pid, &r, &listed)) > 0)
+		if (strcmp(listed.name, name) == 0 && !r.has_ended) {
 			*parent = r.parent;
 			return pid;
 		}

@@ -99,6 +99,85 @@ threads(void)
 	say("the clock of the process", clock_getcpuclockid(0, &id) == 0 && now(id) > LONG);
 }
 
+/* A number of a file of lines that /proc has of this process. */
+static long
+status_says(const char *name)
+{
+	char path[64], line[256];
+	long value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)getpid());
+	f = fopen(path, "r");
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':')
+			value = strtol(line + strlen(name) + 1, NULL, 10);
+	if (f != NULL)
+		fclose(f);
+	return value;
+}
+
+/* What /proc has of this process: times in ticks, and its threads. */
+static void
+stat_says(long *ticks, long *threads)
+{
+	char path[64], text[1024];
+	long user = -1, kernel = 0;
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)getpid());
+	f = fopen(path, "r");
+	if (f != NULL) {
+		n = fread(text, 1, sizeof(text) - 1, f);
+		fclose(f);
+	}
+	text[n] = 0;
+	if (n == 0 || sscanf(strrchr(text, ')') + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u "
+		"%*u %ld %ld %*d %*d %*d %*d %ld", &user, &kernel, threads) != 3)
+		user = -1;
+	*ticks = user + kernel;
+}
+
+static void *
+waits(void *until)
+{
+	while (__atomic_load_n((int *)until, __ATOMIC_ACQUIRE) == 0)
+		nanosleep(&(struct timespec){0, MS}, NULL);
+	return NULL;
+}
+
+/* /proc tells others what a process is told of itself. */
+static void
+others_are_told(void)
+{
+	long ticks, threads = 0, before = status_says("voluntary_ctxt_switches");
+	struct rusage u, v;
+	struct tms t, then;
+	int until = 0;
+	pthread_t other_one;
+
+	times(&t);
+	stat_says(&ticks, &threads);
+	times(&then);
+	say("/proc has the time of times", ticks >= t.tms_utime + t.tms_stime &&
+		ticks <= then.tms_utime + then.tms_stime && ticks > 0);
+	say("one thread", threads == 1);
+	if (pthread_create(&other_one, NULL, waits, &until) != 0)
+		exit(1);
+	stat_says(&ticks, &threads);
+	say("two threads", threads == 2);
+	getrusage(RUSAGE_THREAD, &u);
+	nanosleep(&(struct timespec){0, MS}, NULL);
+	getrusage(RUSAGE_THREAD, &v);
+	say("a wait is counted", v.ru_nvcsw > u.ru_nvcsw);
+	__atomic_store_n(&until, 1, __ATOMIC_RELEASE);
+	pthread_join(other_one, NULL);
+	say("/proc has waits", before >= 0 && status_says("voluntary_ctxt_switches") > before);
+	say("and turns of others", status_says("nonvoluntary_ctxt_switches") >= 0);
+	say("its memory", status_says("VmRSS") > 0);
+}
+
 static void
 child(const char *what, void (*body)(void), int status)
 {
@@ -194,6 +273,7 @@ main(int argc, char **argv)
 		syscall(SYS_exit_group, 7);
 	}
 	threads();
+	others_are_told();
 	of_parent = now(CLOCK_PROCESS_CPUTIME_ID);
 	child("a child computes", computes, 7 << 8);
 	child("a child computes without a call", computes_at_once, 7 << 8);

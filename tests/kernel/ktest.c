@@ -116,7 +116,7 @@ calls_of(long tid)
 {
 	struct thread_counts counts = {0};
 
-	while (kthread_stats((int)tid, &counts) == -E_AGAIN)
+	while (kthread_stats((int)tid, 0, &counts) == -E_AGAIN)
 		;
 	return counts.calls;
 }

@@ -320,7 +320,7 @@ counts_of(long tid)
 	long e;
 
 	do
-		e = kthread_stats((int)tid, &c);
+		e = kthread_stats((int)tid, 0, &c);
 	while (e == -E_AGAIN);
 	expect_eq(e, 0);
 	return c;
@@ -393,13 +393,13 @@ TEST(wrong_questions_about_threads_are_refused)
 	struct thread_counts c;
 	long tid = kt_thread(ends_at_once, 1, ANY_CORE), e;
 
-	expect_eq(kthread_stats(12345, &c), -E_BADF);
-	expect_eq(kthread_stats((int)kthread_self(), (void *)16), -E_FAULT);
-	while ((e = kthread_stats((int)tid, &c)) == 0 || e == -E_AGAIN)
+	expect_eq(kthread_stats(12345, 0, &c), -E_BADF);
+	expect_eq(kthread_stats((int)kthread_self(), 0, (void *)16), -E_FAULT);
+	while ((e = kthread_stats((int)tid, 0, &c)) == 0 || e == -E_AGAIN)
 		kthread_sleep(WAKE_ANY, kt_now() + MS);
 	expect_eq(e, -E_SRCH);
 	expect_eq(kt_join(tid), 1);
-	expect_eq(kthread_stats((int)tid, &c), -E_BADF);
+	expect_eq(kthread_stats((int)tid, 0, &c), -E_BADF);
 }
 
 /* The counts go on wherever a thread goes. */
@@ -510,7 +510,7 @@ moves_for_ever(unsigned long seed)
 	kcluster_info(&info);
 	for (unsigned i = (unsigned)seed;; i++) {
 		kthread_cores((int)kthread_self(), (int)(i % info.cores), 1);
-		kthread_stats((int)kthread_self(), &c);
+		kthread_stats((int)kthread_self(), 0, &c);
 	}
 	return 0;
 }

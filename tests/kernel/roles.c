@@ -210,7 +210,7 @@ core_of(long tid)
 	long e;
 
 	do
-		e = kthread_stats((int)tid, &c);
+		e = kthread_stats((int)tid, 0, &c);
 	while (e == -E_AGAIN);
 	expect_eq(e, 0);
 	return (int)c.core;

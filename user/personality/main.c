@@ -222,15 +222,14 @@ personality_call(const struct handler_event *c, unsigned long nr)
 long
 personality_serve(const struct handler_event *c)
 {
-	struct thread_record *r = thread_enter(c);
 	long result;
 
+	thread_enter(c);
 	if (c->cause == HANDLER_UPCALL)
 		return signal_upcall(c);
 	if (c->cause != CRASH_NONE)
 		return signal_fault(c);
 	process_begin(c);
-	usage_begin(r, c->number);
 	result = reach_arguments(c, c->number);
 	return signal_deliver(c, result != 0 ? result : personality_call(c, c->number));
 }

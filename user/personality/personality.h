@@ -173,9 +173,6 @@ struct thread_record {
 	uint8_t listens;	/* for signals */
 	uint8_t takes_faults;
 	uint8_t has_saved_mask;
-	uint32_t counting;	/* enum counting: usage.h */
-	uint64_t began;		/* when its first call came; and how long it had run when the */
-	uint64_t before;	/* kernel began to count */
 	uint64_t clear_tid;	/* address of a word that becomes 0 when the thread ends, 0: none */
 	uint64_t mask;		/* signals that it does not want: bit 0 is signal 1 */
 	uint64_t saved_mask;	/* that it gets back */

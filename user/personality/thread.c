@@ -81,10 +81,8 @@ thread_enter(const struct handler_event *c)
 	struct thread_record *r = record_at((uint64_t)c);
 	int32_t tid = (int32_t)kthread_self();
 
-	if (r->tid != tid) {
+	if (r->tid != tid)
 		*r = (struct thread_record){.tid = tid, .rank = rank_by_stack(c->sp)};
-		kclock(&r->began);
-	}
 	return r;
 }
 
@@ -143,7 +141,9 @@ thread_exit(const struct handler_event *c)
 	robust_end(r);
 	if (r->is_cloned)
 		note_end(r->tid);
-	usage_thread_end(r);
+	/* nobody takes it for a thread any more that could be woken */
+	r->tid = 0;
+	r->listens = 0;
 	announce_end(r);
 	for (;;)
 		kthread_exit(arg(c, 0));
@@ -178,7 +178,7 @@ thread_child_begin(const struct handler_event *c)
 	struct child_begin *b = (struct child_begin *)arg(c, 0);
 	struct thread_record *r = thread_record(c);
 
-	*r = (struct thread_record){.tid = r->tid, .began = r->began};
+	*r = (struct thread_record){.tid = r->tid};
 	r->is_cloned = 1;
 	r->rank = b->rank;
 	r->clear_tid = b->clear_tid;

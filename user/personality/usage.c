@@ -3,6 +3,7 @@
  * See usage.h.
  */
 #include <abi/layout.h>
+#include <atoll/counts.h>
 #include <base/str.h>
 #include <user/personality/inherit.h>
 #include <user/personality/lock.h>
@@ -14,6 +15,10 @@
 #define NS_PER_TICK 10000000ull
 #define RUSAGE_CHILDREN (-1)
 #define RUSAGE_THREAD 1
+/* words of a struct rusage */
+#define RUSAGE_FAULTS 8
+#define RUSAGE_WAITS 16
+#define RUSAGE_PREEMPTED 17
 /* as an end carries it: microseconds, as many bits of them as there is room for, and their shift */
 #define PACKED_BITS 18
 /* of a clock's number that is of a process or a thread: ~its number, and these */
@@ -21,17 +26,8 @@
 #define CLOCK_OF_PROCESS 2
 #define CLOCK_OF_THREAD 6
 
-static struct thread_record *
-record_at(uint32_t stack)
-{
-	return (struct thread_record *)(personality_info.stack_top - (uint64_t)(stack + 1) *
-		PERSONALITY_STACK_BYTES);
-}
-
 static struct {
-	struct lock lock;
-	uint32_t is_asked;		/* threads are counted */
-	uint64_t ended;			/* of threads that have, and earlier programs */
+	uint64_t before;		/* of earlier programs of this process */
 	uint64_t children;
 } usage;
 
@@ -56,114 +52,35 @@ unpack(uint32_t used)
 
 /* --- threads --- */
 
-static bool
-is_wanted(void)
-{
-	return personality_info.is_child ||
-		__atomic_load_n(&usage.is_asked, __ATOMIC_RELAXED) != 0;
-}
-
-/* What the kernel has counted, which begins with that. False: the thread has ended. */
-static bool
-usage_ask(const struct thread_record *r, struct thread_counts *n)
+/* 0 or the kernel's error. */
+static long
+thread_counts(int32_t tid, struct thread_counts *n)
 {
 	long result;
 
 	do
-		result = kthread_stats(r->tid, n);
+		result = kthread_stats(tid, 0, n);
 	while (result == -E_AGAIN);
-	return result >= 0;
-}
-
-static uint64_t
-since_began(const struct thread_record *r)
-{
-	uint64_t now = 0;
-
-	kclock(&now);
-	return now - r->began;
-}
-
-/* The running thread, before it may leave its core. */
-static void
-look(struct thread_record *r)
-{
-	struct thread_counts n;
-
-	if (r->counting == COUNTING_NOT && !personality_info.is_child)
-		kclock(&r->began);
-	if (!usage_ask(r, &n))
-		return;
-	if (n.switches == 0)
-		r->before = since_began(r);
-	__atomic_store_n(&r->counting, n.switches != 0 ? COUNTING : COUNTING_SOON,
-		__ATOMIC_RELEASE);
-}
-
-/* Memory, clocks, what a thread says about itself: it does not wait there. */
-static bool
-may_wait(unsigned long nr)
-{
-	return !(nr == SYS_exit || nr == SYS_exit_group || nr == SYS_set_tid_address ||
-		nr == SYS_clock_gettime || nr == SYS_sched_yield ||
-		(nr >= SYS_rt_sigaction && nr <= SYS_rt_sigprocmask) ||
-		(nr >= SYS_getpid && nr <= SYS_gettid) || (nr >= SYS_brk && nr <= SYS_mremap) ||
-		(nr >= SYS_mprotect && nr <= SYS_madvise) || nr >= SYS_fork_begin);
-}
-
-void
-usage_begin(struct thread_record *r, unsigned long nr)
-{
-	if (r->counting != COUNTING && may_wait(nr) && is_wanted())
-		look(r);
+	return result;
 }
 
 uint64_t
-usage_thread(struct thread_record *r)
+usage_thread(const struct thread_record *r)
 {
 	struct thread_counts n;
 
-	if (r->counting == COUNTING_NOT && personality_info.is_child)
-		return since_began(r);
-	if (r->counting == COUNTING_NOT && r->tid == kthread_self())
-		look(r);
-	if (__atomic_load_n(&r->counting, __ATOMIC_ACQUIRE) == COUNTING_NOT)
-		return 0;
-	return !usage_ask(r, &n) ? 0 : n.switches == 0 ? since_began(r) : r->before + n.run_ns;
+	return thread_counts(r->tid, &n) < 0 ? 0 : n.run_ns;
 }
 
-void
-usage_thread_end(struct thread_record *r)
-{
-	if (!is_wanted())
-		return;
-	lock_take(&usage.lock);
-	usage.ended += usage_thread(r);
-	/* nobody takes it for a thread any more that could be woken */
-	r->tid = 0;
-	r->listens = 0;
-	lock_give(&usage.lock);
-}
+/* --- processes --- */
 
 uint64_t
 usage_process(void)
 {
-	uint64_t ns;
+	struct thread_counts n;
 
-	lock_take(&usage.lock);
-	__atomic_store_n(&usage.is_asked, 1, __ATOMIC_RELAXED);
-	ns = usage.ended;
-	for (uint32_t i = 0; i < personality_info.stacks; i++) {
-		struct thread_record *r = record_at(i);
-
-		if (r->tid != 0)
-			ns += usage_thread(r);
-	}
-	lock_give(&usage.lock);
-	return ns;
+	return usage.before + (process_counts(SELF, &n) < 0 ? 0 : n.run_ns);
 }
-
-/* --- processes --- */
 
 static uint64_t
 children(void)
@@ -196,41 +113,27 @@ usage_put(struct inherit *b)
 void
 usage_take(const struct inherit *b)
 {
-	usage.ended = unpack(b->used);
+	usage.before = unpack(b->used);
 	usage.children = unpack(b->used_children);
 }
 
 /* --- calls --- */
 
-/* Of another thread. */
-static long
-usage_other(int32_t tid, uint64_t *ns)
-{
-	const struct thread_record begins = {.tid = tid};
-	struct thread_counts n;
-
-	for (uint32_t i = 0; i < personality_info.stacks; i++)
-		if (record_at(i)->tid == tid) {
-			*ns = usage_thread(record_at(i));
-			return 0;
-		}
-	return usage_ask(&begins, &n) ? 0 : -E_INVAL;
-}
-
 long
 usage_clock(const struct handler_event *c, int32_t clock, uint64_t *ns)
 {
 	int32_t who = ~(clock >> 3), kind = clock < 0 ? clock & CLOCK_KINDS : 0;
+	struct thread_counts n;
 
 	if (clock == CLOCK_PROCESS_TIME || (kind == CLOCK_OF_PROCESS &&
 		(who == 0 || who == personality_info.pid)))
 		*ns = usage_process();
 	else if (clock == CLOCK_THREAD_TIME || (kind == CLOCK_OF_THREAD && who == 0))
 		*ns = usage_thread(thread_record(c));
-	else if (kind != CLOCK_OF_THREAD)
-		return -E_INVAL;
+	else if (kind == CLOCK_OF_THREAD && thread_counts(who, &n) == 0)
+		*ns = n.run_ns;
 	else
-		return usage_other(who, ns);
+		return -E_INVAL;
 	return 0;
 }
 
@@ -248,6 +151,20 @@ usage_fill(void *rusage, uint32_t used)
 	fill(rusage, unpack(used));
 }
 
+/* What else is counted of the thread or the process. */
+static void
+usage_events(int32_t who, uint64_t *rusage)
+{
+	struct thread_counts n;
+
+	if (who == RUSAGE_CHILDREN || (who == RUSAGE_THREAD ? thread_counts((int32_t)kthread_self(),
+		&n) : process_counts(SELF, &n)) < 0)
+		return;
+	rusage[RUSAGE_FAULTS] = n.faults;
+	rusage[RUSAGE_WAITS] = n.switches;
+	rusage[RUSAGE_PREEMPTED] = n.preempted;
+}
+
 long
 usage_call(const struct handler_event *c)
 {
@@ -257,6 +174,7 @@ usage_call(const struct handler_event *c)
 		return -E_INVAL;
 	fill((uint64_t *)arg(c, 1), who == RUSAGE_CHILDREN ? children() : who == RUSAGE_THREAD ?
 		usage_thread(thread_record(c)) : usage_process());
+	usage_events(who, (uint64_t *)arg(c, 1));
 	return 0;
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Processor time. The kernel counts it for threads that somebody has asked about (thread_stats,
- * ADR 0087), from when a core takes them up next: it asks for threads of processes that programs
- * have started at their first call that may wait, for others at the first question. Until it counts
- * a thread has not left its core, so that its time is what has gone by: a process that ends at once
- * pays nothing. It is all time of the program: nobody tells it from time in calls.
+ * Processor time, as the kernel counts it (thread_stats, ADR 0087): of threads of processes that
+ * programs have started from their start, of others from the first question on. It is all time of
+ * the program: nobody tells it from time in calls.
  *
  * A process that ends says in its status how long it and those of its children that it has waited
  * for have run; its parent adds that to its own children's (ADR 0108).
@@ -20,21 +18,9 @@ struct inherit;
 #define CLOCK_PROCESS_TIME 2
 #define CLOCK_THREAD_TIME 3
 
-enum counting {
-	COUNTING_NOT,		/* nobody has asked */
-	COUNTING_SOON,		/* when a core takes it up */
-	COUNTING,
-};
-
-/* Before each call: from the first one on that may wait the kernel counts. */
-void usage_begin(struct thread_record *r, unsigned long nr);
-
-/* A thread ends, and its record is nobody's. */
-void usage_thread_end(struct thread_record *r);
-
 /* In nanoseconds: of the process, of a thread, and of children that were waited for. */
 uint64_t usage_process(void);
-uint64_t usage_thread(struct thread_record *r);
+uint64_t usage_thread(const struct thread_record *r);
 
 /* Of the process and its children, as ends carry it: struct proc_status, `used`. */
 uint32_t usage_at_end(void);
