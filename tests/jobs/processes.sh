@@ -5,11 +5,13 @@ touch /proc/x 2> /dev/null || echo "nobody writes there"
 cat /proc/4711/stat 2> /dev/null || echo "no such process"
 mpiexec -n 8 mpijob wait &
 sleep 0.5
-ps -A -o S,CPU,CMD > out; sort out
+ps -A -o S,CMD > out; sort out
+cat /proc/[0-9]*/status | grep Cluster | sort -u
 mine=$(pgrep -o mpijob)
 grep -e Name -e Threads -e Cluster /proc/$mine/status
 test $(pgrep mpijob | wc -l) = 3 && echo "three parts"
-top -b -n 1 -m 20 -o PID,CMD > out; grep -c mpijob out
+toybox top -b -n 1 -m 20 -o PID,CMD > out; grep -c mpijob out
+top > out; head -n 1 out; grep -c mpijob out
 ps -A -o PID,PPID,CMD > out
 while read pid parent name; do test "$name" = mpijob && echo "child of $(grep -c "^ *$parent .*mpiexec" out)"; done < out
 kill $mine; wait $!; echo "status $?"
@@ -28,6 +30,18 @@ cat /proc/$one/ctl; echo "core 2" > /proc/$one/ctl; cat /proc/$one/ctl
 echo "core 0" > /proc/$other/ctl; cat /proc/$other/ctl
 echo "core any" > /proc/$one/ctl; echo "core -1" > /proc/$other/ctl; cat /proc/$one/ctl
 (echo "core 4711" > /proc/$one/ctl) 2> /dev/null || echo "no such core"
+# What it takes is counted.
+ticks() { set -- $(cat /proc/$1/stat); echo ${14}; }
+while test $(ticks $one) -lt 5; do :; done
+echo "core 2" > /proc/$one/ctl
+while ! grep -q 'Core:.2$' /proc/$one/status; do :; done
+before=$(ticks $one)
+top -b -n 2 -d 0.3 > out
+test $(ticks $one) -gt $before && echo "it takes time"
+set -- $(grep "^ *$one " out | tail -n 1)
+case $7 in ac|tc) test ${2%.*} -gt 0 && echo "a share, on core $6" ;; esac
+top -b -d 0 | head -n 1
+for wrong in "-d x" "-n 0" "-n" "-d -1" "-x" here; do top $wrong > out 2>&1 || echo "top $wrong: status $?"; done
 kill $one $other; wait
 (echo "core 1" > /proc/$one/ctl) 2> /dev/null || echo "no such process"
 # Cores and their roles, while as many processes compute as programs have cores, and more.

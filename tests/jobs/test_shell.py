@@ -146,6 +146,7 @@ def terminal():
     status, said = typed(("# ", "echo $((6 * 7))\n"), ("\n42\r\n# ", "test -t 0 -a -t 1 && echo yes\n"),
                          ("\nyes\r\n# ", "echo wrong\x15echo rigth\x7f\x7fht\n"), ("\nright\r\n# ", "half a li\x03"),
                          ("# ", "echo begun; while :; do :; done\n"), ("\nbegun\r\n", "\x03"), ("# ", "echo $?\n"),
+                         ("\n130\r\n# ", "top -d 600\n"), (" name\r\n", "\x03"), ("# ", "echo $?\n"),
                          ("\n130\r\n# ", "sh -c 'echo begun; read x' | cat\n"), ("\nbegun\r\n", "\x03"),
                          ("# ", "cat\n"), ("cat\r\n", "line\n\x04"), ("\nline\r\n# ", "(exit 9)\n"), ("# ", "\x04"))
     if status != 9 or "tty" in said or "signal" in said:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is seen of a riscv64 machine from outside: ./atoll cores, and --trace. As test_shell.py.
+"""What is seen of a riscv64 machine from outside: ./atoll cores and top, and --trace. As test_shell.py.
 """
 
 import collections
@@ -125,19 +125,23 @@ def child_of(pid):
 
 
 def live():
-    """./atoll cores reads the memory of a machine that runs, and says when there is none."""
+    """./atoll cores and top read the memory of a machine that runs, and say when there is none."""
     with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
         run = subprocess.Popen([ATOLL, "run", "--port", "riscv64", *MACHINE, "-n", "3", forever(folder)],
                                stdin=subprocess.DEVNULL)
         try:
             machine, rows = watched(run)
+            processes = looked(machine, "top", "--seconds", "0.2")
         finally:
             run.terminate()
             run.wait()
     if [r["role"] for r in rows] != ["tc", "ac", "ac", "ac"] or int(rows[0]["messages"]) == 0:
         raise Wrong(f"{rows}")
-    if looked(machine):
+    if looked(machine) or looked(machine, "top"):
         raise Wrong("a machine that has ended is shown")
+    if not processes or not processes[0]["badge"].startswith("job") or processes[0]["threads"] != "3" or \
+            processes[0]["role"] != "ac" or float(processes[0]["cpu"]) < 299:
+        raise Wrong(f"not a job that computes on three cores: {processes}")
 
 
 def watched(run):
@@ -150,9 +154,10 @@ def watched(run):
     raise Wrong(f"the run has ended: {run.returncode}")
 
 
-def looked(pid):
-    """The rows of ./atoll cores; none if there is no such machine."""
-    r = subprocess.run([ATOLL, "cores", "--pid", pid], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+def looked(pid, *command):
+    """The rows of ./atoll cores, or another command; none if there is no such machine."""
+    r = subprocess.run([ATOLL, *(command or ["cores"]), "--pid", pid], capture_output=True, text=True,
+                       timeout=PATIENCE_S, check=False)
     head, *lines = (line.split() for line in r.stdout.splitlines() or [""])
     return [dict(zip(head, line)) for line in lines] if r.returncode == 0 else []
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""./atoll cores: what the cores of a running machine do, read in its memory from outside."""
+"""./atoll cores: what the cores of a running machine do, read in its memory from outside; and what
+./atoll top has in common with it.
+"""
 
+import dataclasses
 import os
 import re
 import select
 import sys
+import typing
 
 import kernelmem
 from ui import Failure, Usage, take_value
@@ -72,44 +76,77 @@ def find(pid, kernel):
     return found[0]
 
 
+def role_of(role):
+    """Its name."""
+    return kernelmem.ROLES.get(role, "?")
+
+
 def row(c):
     """The cells of a core."""
-    role, n = "ac" if c.is_crowded else kernelmem.ROLES.get(c.role, "?"), c.count
+    role, n = "ac" if c.is_crowded else role_of(c.role), c.count
     return [str(x) for x in (
-        c.number, c.cluster.number, role, kernelmem.ROLES.get(c.acts, "?"),
+        c.number, c.cluster.number, role, role_of(c.acts),
         f"{c.thread}/{c.process}" if c.thread else "-", c.threads, c.ready, c.waiting, n["messages"], n["calls"],
         n["ticks"], n["faults"], n["shot_down"], n["roles"], c.spread, c.crowded, f"{c.role_since * 1e-9:.2f}")]
 
 
-def table(machine):
-    """The lines of the table."""
-    rows = [HEAD, *(row(c) for c in machine.cores())]
-    width = [max(len(r[i]) for r in rows) for i in range(len(HEAD))]
+def lines_of(head, rows):
+    """The lines of a table."""
+    rows = [head, *rows]
+    width = [max(len(r[i]) for r in rows) for i in range(len(head))]
     return [" ".join(cell.rjust(w) for cell, w in zip(r, width)).rstrip() for r in rows]
 
 
-def watch(machine, pid, seconds):
-    """A table after the other, in the same place, as long as the machine runs."""
-    end = os.pidfd_open(pid)
+def table(machine):
+    """The lines of the table."""
+    return lines_of(HEAD, [row(c) for c in machine.cores()])
+
+
+def tables(machine, seconds, wait):
+    """One after the other."""
+    while True:
+        yield table(machine)
+        if wait(seconds):
+            return
+
+
+def watch(command, options, pid, machine):
+    """A table after the other, in the same place, as long as the machine runs; elsewhere one."""
     try:
-        sys.stdout.write("\033[2J")
-        while True:
+        end = os.pidfd_open(pid)
+    except ProcessLookupError:
+        raise Failure("the machine has ended") from None
+    is_once = options.once or not sys.stdout.isatty()
+    try:
+        for text in command.tables(machine, options.seconds, lambda s: bool(select.select([end], [], [], s)[0])):
+            if is_once:
+                print("\n".join(text))
+                return
             columns, lines = os.get_terminal_size(1)
             head = f"machine {machine.name}, process {pid}"
-            text = [line[:columns] for line in [head, *table(machine)][:lines - 1]]
-            sys.stdout.write("\033[H" + "".join(f"{line}\033[K\n" for line in text) + "\033[J")
+            shown = [line[:columns] for line in [head, *text][:max(lines - 1, 1)]]
+            sys.stdout.write("\033[H" + "".join(f"{line}\033[K\n" for line in shown) + "\033[J")
             sys.stdout.flush()
-            if select.select([end], [], [], seconds)[0]:
-                return
     finally:
         os.close(end)
+
+
+@dataclasses.dataclass
+class Command:
+    """A command that looks at a machine: tables(machine, seconds, wait) gives one table after the other; wait(s)
+    lets time pass, and says whether the machine has ended."""
+
+    name: str
+    help: str
+    seconds: float
+    tables: typing.Callable
 
 
 class Options:
     """What the command line asks for."""
 
-    def __init__(self, argv):
-        self.once, self.pid, self.seconds = False, None, SECONDS
+    def __init__(self, command, argv):
+        self.once, self.pid, self.seconds = False, None, command.seconds
         i = 0
         while i < len(argv):
             name = argv[i].split("=", 1)[0]
@@ -119,7 +156,7 @@ class Options:
                 value, i = take_value(argv, i, name)
                 self._number(name, value)
             else:
-                raise Usage(f"unknown option '{argv[i]}': ./atoll cores --help lists them")
+                raise Usage(f"unknown option '{argv[i]}': ./atoll {command.name} --help lists them")
 
     def _number(self, name, value):
         try:
@@ -131,15 +168,22 @@ class Options:
         setattr(self, name[2:], number)
 
 
-def main(argv):
+COMMAND = Command("cores", HELP, SECONDS, tables)
+
+
+def run(command, argv):
     """Exit status 0: a machine was found."""
     if argv and argv[0] in ("-h", "--help"):
-        print(HELP, end="")
+        print(command.help, end="")
         return 0
-    o = Options(argv)
+    o = Options(command, argv)
     pid, machine = find(o.pid, kernelmem.Kernel())
-    if o.once or not sys.stdout.isatty():
-        print("\n".join(table(machine)))
-        return 0
-    watch(machine, pid, o.seconds)
+    if not o.once and sys.stdout.isatty():
+        sys.stdout.write("\033[2J")
+    watch(command, o, pid, machine)
     return 0
+
+
+def main(argv):
+    """As run."""
+    return run(COMMAND, argv)

@@ -78,7 +78,7 @@ def test_what_changes_while_it_is_read_ends():
                                          (["--seconds=0"], "--seconds needs")])
 def test_wrong_options_are_refused(argv, words):
     with pytest.raises(Usage, match=words):
-        cores.Options(argv)
+        cores.Options(cores.COMMAND, argv)
 
 
 def test_a_machine_is_chosen(monkeypatch):

@@ -28,6 +28,7 @@ HELP = """usage: ./atoll COMMAND ...
                                                          or a name (fn, gf ...)
   shell [-c COMMAND]          a shell on an emulated riscv64 machine
   cores                       what the cores of a running riscv64 machine do, live
+  top                         what its processes take, live
   selfhost                    build Lua on that machine, with make and a compiler that run there
   demo                        run the main programs on both ports and check their results
   test [NAME...]              run every test; ends with "N passed, N failed"
@@ -52,7 +53,7 @@ COMMANDS = {
     "mpicc": "wrapper", "cc": "wrapper",
     "build": "builder", "machines": "listing", "measures": "measures", "doctor": "doctor",
     "codesign": "design", "install": "install", "clean": "builder",
-    "setup": "setup", "shell": "shell", "selfhost": "selfhost", "cores": "cores",
+    "setup": "setup", "shell": "shell", "selfhost": "selfhost", "cores": "cores", "top": "top",
 }
 
 

@@ -6,10 +6,13 @@
  */
 #include <hal/core.h>
 #include <kernel/cluster.h>
+#include <kernel/thread/counts.h>
 
 #define SAY(name, value) __asm__ volatile("\n@ " name " %0" : : "i"(value))
 #define CORE(name, field) SAY(name, offsetof(struct core, field))
 #define THREAD(name, field) SAY(name, offsetof(struct thread, field))
+#define PROC(name, field) SAY(name, offsetof(struct process, field))
+#define CLUSTER(name, field) SAY(name, offsetof(struct cluster, field))
 
 void offsets(void);
 
@@ -44,7 +47,27 @@ offsets(void)
 	THREAD("thread_run", run);
 	THREAD("thread_tid", tid);
 	THREAD("thread_proc", proc);
-	SAY("proc_id", offsetof(struct process, id));
+	THREAD("thread_state", state);
+	THREAD("thread_core", core);
+	THREAD("thread_counts", counts);
+	SAY("thread_ready", THREAD_READY);
+	SAY("thread_waiting", THREAD_WAITING);
+	SAY("run_version", offsetof(struct run_counts, version));
+	SAY("run_word", offsetof(struct run_counts, word));
+	SAY("run_switches", RUN_SWITCHES);
+	CORE("core_id", id);
+	PROC("proc_id", id);
+	PROC("proc_state", state);
+	PROC("proc_badge", badge);
+	PROC("proc_frames", frames);
+	PROC("proc_live", live);
+	PROC("proc_counts", counts.count);
+	SAY("process", sizeof(struct process));
+	SAY("proc_runs", PROC_LIVE);
+	CLUSTER("procs", proc);
+	CLUSTER("procs_max", procs_max);
+	CLUSTER("threads", thread);
+	CLUSTER("threads_used", threads_used);
 	SAY("am_ticket", offsetof(struct cluster, am.ticket));
 	SAY("am_next", offsetof(struct cluster, am.next));
 	SAY("am_order", offsetof(struct cluster, am.order));

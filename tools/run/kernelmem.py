@@ -17,6 +17,9 @@ LAYOUT = cheader.Header(os.path.join(machines.ROOT, "hal", "cpu", "riscv64", "la
 KERNEL_BASE = LAYOUT.KERNEL_BASE
 ROLES = {getattr(machines.C, "ROLE_" + name): name.lower() for name in ("IDLE", "TC", "KC", "AC", "XC")}
 QUEUE_MAX = 4096	# a list that changes while it is read may seem to have no end
+PROCS_MAX = THREADS_MAX = 4096	# and a number be none
+PAGE = 4096
+COUNTS = ("switches", "calls", "preempted", "faults", "moves")	# struct thread_counts
 
 
 class Kernel:
@@ -75,6 +78,29 @@ class Core:
             self.count["messages"] = k.u64(cluster, of + o["am_served"])
 
 
+class Process:
+    """What a process's record says, and those of its threads. Counts are zeros where nobody has asked for them."""
+
+    def __init__(self, machine, cluster, at):
+        o = machine.kernel.offset
+        self.cluster, self.number = cluster, machine.u32(cluster, at + o["proc_id"])
+        self.badge, self.threads = (machine.u32(cluster, at + o[name]) for name in ("proc_badge", "proc_live"))
+        self.kb = machine.u32(cluster, at + o["proc_frames"]) * PAGE // 1024
+        self.core = None		# of its first thread
+        self.count = {name: machine.u32(cluster, at + o["proc_counts"] + 4 * i) for i, name in enumerate(COUNTS)}
+
+    def add(self, machine, thread):
+        """One of its threads."""
+        o, c = machine.kernel.offset, self.cluster
+        core = machine.u64(c, thread + o["thread_core"])
+        if self.core is None and core:
+            self.core = c.first + machine.u32(c, core + o["core_id"])
+        counts = machine.u64(c, thread + o["thread_counts"])
+        for i, name in enumerate(COUNTS):
+            if counts:
+                self.count[name] += machine.u32(c, counts + o["run_word"] + 4 * (o["run_switches"] + i))
+
+
 class Cluster:
     """A cluster as the boot record has it."""
 
@@ -119,6 +145,24 @@ class Machine:
         while at not in (head, 0) and n < QUEUE_MAX:
             at, n = self.u64(cluster, at), n + 1
         return n
+
+    def processes(self):
+        """What all processes that run say now."""
+        return [p for c in self.clusters for p in self._processes_of(c)]
+
+    def _processes_of(self, c):
+        o = self.kernel.offset
+        record = self.u64(c, self.kernel.slots + o["record"] + o["cluster"])
+        table, procs = self.u64(c, record + o["procs"]), self.u32(c, record + o["procs_max"])
+        threads, used = self.u64(c, record + o["threads"]), self.u32(c, record + o["threads_used"])
+        places = [table + i * o["process"] for i in range(min(procs, PROCS_MAX))]
+        found = {at: Process(self, c, at) for at in places if self.u32(c, at + o["proc_state"]) == o["proc_runs"]}
+        for i in range(min(used, THREADS_MAX)):
+            at = self.u64(c, threads + 8 * i)
+            owner = found.get(self.u64(c, at + o["thread_proc"])) if at and not at & 1 else None
+            if owner and self.u32(c, at + o["thread_state"]) in (o["thread_ready"], o["thread_waiting"]):
+                owner.add(self, at)
+        return list(found.values())
 
     def cores(self):
         """What all cores say now."""

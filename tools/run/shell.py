@@ -19,7 +19,8 @@ Boots a riscv64 machine and starts a shell on it, dash, with the tools of toybox
 typed, or the commands of standard input, of COMMAND or of the file SCRIPT. The exit status is the
 shell's. The first use builds both (about a minute; their sources are got from Debian).
 
-mpiexec -n N PROGRAM runs N ranks of an MPI program on the machine's clusters; in /bin are hello, ring,
+mpiexec -n N PROGRAM runs N ranks of an MPI program on the machine's clusters; top shows what processes
+take, with the role of their cores and their calls; in /bin are hello, ring,
 pi, fn, gf and km.
 
   --with NAME,...      more programs: {names}
@@ -42,7 +43,7 @@ FLAGS = ("--debug", "--icount")
 VALUED = ("--machine", "--file", "--program", "--env", "--timeout", "--trace", "--domains", "--with",
           "--share")
 # programs of ours that are there
-OURS = ("mpiexec", "hello", "ring", "pi", "fn", "gf", "km")
+OURS = ("mpiexec", "top", "hello", "ring", "pi", "fn", "gf", "km")
 
 
 def _chosen(value):
