@@ -11,7 +11,7 @@
  * Shown: B's page never changes once the copying has ended; a thread finds what it and the other wrote last, so no write goes to a frame that is the page's no longer; a frame
  * that nobody refers to is written by nobody.
  *
- * proves: kernel/mem/demand.c look_serve a87f9d251f0d
+ * proves: kernel/mem/demand.c look_serve d26f98bc3354
  * proves: kernel/mem/demand.c look_private 2a60fbc235d5
  * proves: kernel/mem/demand.c take_over 5de4a1af19ca
  * proves: kernel/mem/demand.c show_serve dc85d0f9266e

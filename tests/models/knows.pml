@@ -19,7 +19,7 @@
  * proves: kernel/mem/calls.c shoot_down 93544214c0b1
  * proves: kernel/thread/run.c use_space 0cb0fe4ef8b4
  * proves: kernel/thread/run.c thread_enter 8297aca75949
- * proves: kernel/thread/run.c core_drop_current bdffde46fa75
+ * proves: kernel/thread/run.c core_drop_current a0ccccc33fd7
  * proves: kernel/thread/run.c core_evict 2586721ddade
  * proves: kernel/thread/table.c thread_make 50743839c660
  * proves: kernel/thread/table.c thread_unplace 30deac0a2f38

@@ -9,13 +9,13 @@
  * not with what it knew itself from an earlier time; in the end T is where it was last asked to be
  * and no wake-up is lost; when home gives T's record away no core has it.
  *
- * proves: kernel/thread/move.c move_serve 446186aa484f
- * proves: kernel/thread/move.c thread_moves 3c1d946b39a2
+ * proves: kernel/thread/move.c move_serve 0e10063fb2f1
+ * proves: kernel/thread/move.c thread_moves a57cb02e6885
  * proves: kernel/thread/move.c kc_thread_cores b08f7c7bfac0
  * proves: kernel/thread/move.c thread_confine 0abac8b10a6e
- * proves: kernel/thread/run.c enter_looking b6161bc5b182
+ * proves: kernel/thread/run.c enter_looking 1a78525ebec3
  * proves: kernel/thread/run.c core_evict 2586721ddade
- * proves: kernel/thread/run.c core_drop_current bdffde46fa75
+ * proves: kernel/thread/run.c core_drop_current a0ccccc33fd7
  * proves: kernel/thread/run.c drain 5cedf03741fc
  * proves: kernel/am/am.c serve 86d937edc30d
  * proves: kernel/am/am.c call_wait c47b7e5f2bf1

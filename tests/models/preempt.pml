@@ -18,14 +18,14 @@
  * proves: kernel/thread/run.c quantum_begin 0322bf243036
  * proves: kernel/thread/run.c cut_short 8377818a3eed
  * proves: kernel/thread/run.c give_way da69380a8476
- * proves: kernel/thread/run.c core_interrupted 34f0742c766b
- * proves: kernel/thread/run.c core_drop_current bdffde46fa75
+ * proves: kernel/thread/run.c core_interrupted 35927d6295e7
+ * proves: kernel/thread/run.c core_drop_current a0ccccc33fd7
  * proves: kernel/thread/run.c core_evict 2586721ddade
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
  * proves: kernel/thread/run.c core_go_on 37dcc1ac4762
  * proves: kernel/thread/run.c core_loop 745f75ca1e85
  * proves: kernel/am/am.c call_wait c47b7e5f2bf1
- * proves: kernel/am/am.c call_shared 985e4e2e79c0
+ * proves: kernel/am/am.c call_shared 6e81034ae6cb
  *
  * run: -DWAKES=3 -DCALLS=2
  * run: -DWAKES=2 -DCALLS=2 -DKILL

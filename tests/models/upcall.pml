@@ -12,13 +12,13 @@
  * proves: kernel/thread/thread.h thread_upcall 9297f1a10401
  * proves: kernel/am/am.c look_for_upcall 1d99d66e037a
  * proves: kernel/am/am.c am_call_kernel b18044995661
- * proves: kernel/am/am.c call_shared 985e4e2e79c0
+ * proves: kernel/am/am.c call_shared 6e81034ae6cb
  * proves: kernel/am/am.c call_wait c47b7e5f2bf1
- * proves: kernel/thread/run.c enter_looking b6161bc5b182
+ * proves: kernel/thread/run.c enter_looking 1a78525ebec3
  * proves: kernel/thread/run.c enter_shared e8db5f40ebd3
  * proves: kernel/thread/run.c enter_otherwise d65af07e36dd
  * proves: kernel/thread/run.c enter_user 5a3424ff6468
- * proves: kernel/call/handler.c handler_upcall cbb0bc8dec58
+ * proves: kernel/call/handler.c handler_upcall 415b3a1ceaad
  * proves: kernel/call/handler.c return_otherwise efd0d3b9995f
  * proves: kernel/call/handler.c handler_return 0269a8d9f188
  * proves: kernel/call/trap.c interrupted d3d0df5415a6
