@@ -78,16 +78,34 @@ direct_Barrier(MPI_Comm comm)
 }
 
 static inline __attribute__((always_inline)) bool
+direct_bcast_is(struct fast_call *s, void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+	MPI_Comm comm)
+{
+	if (!direct_coll(s, comm) || !direct_buffer(buffer) || !direct_root(s, root))
+		return false;
+	s->in = s->out = buffer;
+	s->bytes = direct_bytes(count, datatype);
+	s->root = root;
+	return s->bytes > 0;
+}
+
+static inline __attribute__((always_inline)) bool
 direct_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
 	struct fast_call s;
 
-	if (!direct_coll(&s, comm) || !direct_buffer(buffer) || !direct_root(&s, root))
-		return false;
-	s.in = s.out = buffer;
-	s.bytes = direct_bytes(count, datatype);
-	s.root = root;
-	return s.bytes > 0 && mpi_flags_fast_bcast(&s);
+	return direct_bcast_is(&s, buffer, count, datatype, root, comm) &&
+		mpi_flags_fast_bcast(&s);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+	MPI_Request *request)
+{
+	struct fast_call s;
+
+	return request != NULL && direct_bcast_is(&s, buffer, count, datatype, root, comm) &&
+		mpi_flags_start_bcast(&s, request);
 }
 
 struct direct_side {

@@ -6,18 +6,22 @@
  * Cost: that of the same collective with flags, in one round, and some hundred instructions.
  */
 #include <mpi/coll/flags_fast.h>
+#include <mpi/coll/rounds.h>
+#include <mpi/core/request.h>
 #include <mpi/transport/packet.h>
 
 ALWAYS_INLINE bool
-flags_fast_begin(struct flags *g, const struct fast_call *s, enum coll_kind kind)
+flags_fast_begin(struct flags *g, const struct fast_call *s, enum coll_kind kind, bool starts)
 {
 	struct locality *v = s->comm->locality;
+	struct board *b;
 
-	if (!mpi_choose_is_flags_fast(s->comm, kind, s->bytes) || v->waits.flags == NULL)
+	if (!mpi_choose_is_flags_fast(s->comm, kind, s->bytes))
 		return false;
-	*g = (struct flags){.self = s->self, .v = v, .b = &v->waits, .me = v->rank, .n = v->ranks,
-		.round = v->waits.round + 1};
-	return true;
+	b = starts ? &v->started : &v->waits;
+	*g = (struct flags){.self = s->self, .v = v, .b = b, .me = v->rank, .n = v->ranks,
+		.round = b->round + 1};
+	return b->flags != NULL;
 }
 
 ALWAYS_INLINE const char *
@@ -157,7 +161,7 @@ flags_fast(const struct fast_call *s, enum coll_kind kind)
 {
 	struct flags g;
 
-	if (!flags_fast_begin(&g, s, kind))
+	if (!flags_fast_begin(&g, s, kind, false))
 		return false;
 	if (!patterns[kind].combines && patterns[kind].takes != EVERYBODY && g.me == s->root)
 		return flags_fast_pass(&g, s, kind, true);
@@ -172,3 +176,27 @@ flags_fast(const struct fast_call *s, enum coll_kind kind)
 	}
 
 FOR_EACH_PATTERN(FAST)
+
+/* --- a broadcast that is started --- */
+
+bool
+mpi_flags_start_bcast(const struct fast_call *s, MPI_Request *request)
+{
+	struct flags g;
+	uintptr_t handle;
+	bool root;
+
+	if (!flags_fast_begin(&g, s, COLL_BCAST, true) || !list_is_empty(&g.v->open))
+		return false;
+	root = g.me == s->root;
+	if (!(root ? rounds_buffer_is_free(&g, FLAGS_SMALL) : rounds_is_shown(&g, s->root)))
+		return false;
+	handle = mpi_request_sent_handle(s->self);
+	if (handle == 0)
+		return false;
+	*request = (MPI_Request)handle;
+	flags_fast_pass(&g, s, COLL_BCAST, root);
+	g.v->shown = g.round;
+	rounds_show_over(&g, g.round + 1);
+	return true;
+}

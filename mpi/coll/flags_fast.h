@@ -32,4 +32,11 @@ struct fast_call {
 #define FLAGS_FAST(name, kind) bool mpi_flags_fast_##name(const struct fast_call *s);
 FOR_EACH_PATTERN(FLAGS_FAST)
 
+/*
+ * A broadcast on the board of started calls, if it can be over at once: none before it is open, and
+ * the root finds room, or the others what it has shown. True: it is over, and *request is a request
+ * that is done. False: nothing has happened.
+ */
+bool mpi_flags_start_bcast(const struct fast_call *s, MPI_Request *request);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <mpi/coll/algorithm.h>
 #include <mpi/coll/locality.h>
+#include <mpi/coll/rounds.h>
 #include <mpi/transport/transport.h>
 
 /* of all slots of a turn, as long as they are not too small or too large */
@@ -365,6 +366,7 @@ mpi_locality_survey(struct mpi_rank *self, struct comm *c)
 	if (v == NULL)
 		return NULL;
 	list_init(&v->open);
+	v->over_most = OVER_SMALL;
 	if (survey(self, c, v))
 		c->locality = v;
 	else

@@ -85,6 +85,8 @@ struct locality {
 	/* collectives of `started` that are not over here, in order */
 	struct list open;
 	uint32_t shown;			/* the last round of `started` that this rank has shown */
+	/* rounds of `started` that may be over here before it is shown (coll/rounds.h) */
+	uint32_t over_most;
 	void *spare;			/* memory of one that is over, for the next one */
 	struct shared flags;
 	struct shared buffers;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Non-blocking collectives with flags: the patterns of coll/passage.h, step by step, on a board of
- * their own: as several may be on their way, a rank that shows a round there need not be over with
- * the ones before it. So each rank also shows before which round all are over with it, and that is
- * when their room may be written again.
+ * their own (coll/rounds.h). A small broadcast that finds all that it needs at its start is over
+ * there, in the same rounds (coll/flags_fast.h).
  *
  * A call has its rounds from its start on, and a rank shows its rounds in order; what a step needs,
  * flags of others or room, it does not wait for: progress goes on with it when that is there.
@@ -13,12 +12,12 @@
  */
 #include <stdlib.h>
 #include <mpi/coll/passage.h>
+#include <mpi/coll/rounds.h>
 #include <mpi/core/request.h>
 #include <mpi/transport/transport.h>
 
 #define ROUNDS_MAX FLAGS_BUFFERS		/* of one call; larger data goes in messages */
 #define ROUNDS_ZEROCOPY 3
-#define OVER_SHOWN (FLAGS_BUFFERS / 2)	/* rounds that may be over before a rank shows it */
 
 /* what comes next: show the own data, combine a slice, take what is there, see all leave */
 enum stage { GIVE, FOLD, TAKE, PART };
@@ -34,62 +33,14 @@ struct started {
 	struct request *outer;
 };
 
-/* --- rounds of several calls --- */
-
-/* Show which rounds are over here, unless it is too few for others to wait for it. */
+/* All rounds are over here but those that open calls need. */
 static void
 show_over(const struct flags *g)
 {
 	const struct list *first = g->v->open.next;
-	uint32_t before = g->b->round + 1;
 
-	if (first != &g->v->open)
-		before = list_entry(first, const struct started, open)->needs;
-	if (before - load_relaxed(&g->v->over[g->me].before) < OVER_SHOWN)
-		return;
-	exchange_total(&g->v->over[g->me].before, before);
-	if (load_total(&g->v->segment->sync.all.has_sleepers) != 0)
-		mpi_flags_wake(g);
-}
-
-static void
-look_what_is_over(const struct flags *g)
-{
-	uint32_t before = load_total(&g->v->over[0].before);
-
-	for (int i = 1; i < g->n; i++) {
-		uint32_t theirs = load_total(&g->v->over[i].before);
-
-		if ((int32_t)(theirs - before) < 0)
-			before = theirs;
-	}
-	g->b->seen = before;
-}
-
-/* May the own data of the present round be written? */
-static bool
-buffer_is_free(const struct flags *g, size_t bytes)
-{
-	uint32_t turns = bytes <= FLAGS_SMALL ? FLAGS_IN_FLIGHT : FLAGS_BUFFERS;
-
-	if (g->round - g->b->seen >= turns)
-		look_what_is_over(g);
-	return g->round - g->b->seen < turns;
-}
-
-static bool
-is_shown(const struct flags *g, int rank)
-{
-	return (int32_t)(load_total(&flags_of(g, g->round, rank)->round) - g->round) >= 0;
-}
-
-static bool
-are_shown(const struct flags *g, int ranks)
-{
-	for (int i = 0; i < ranks; i++)
-		if (i != g->me && !is_shown(g, i))
-			return false;
-	return true;
+	rounds_show_over(g, first == &g->v->open ? g->b->round + 1 :
+		list_entry(first, const struct started, open)->needs);
 }
 
 /* --- one call --- */
@@ -103,8 +54,8 @@ givers_have_come(const struct started *s)
 	if (!s->p.takes)
 		return true;
 	if (is->gives == THE_ROOT)
-		return is_shown(g, s->k.root);
-	return are_shown(g, is->prefix ? g->me : g->n);
+		return rounds_is_shown(g, s->k.root);
+	return rounds_are_shown(g, is->prefix ? g->me : g->n);
 }
 
 /* Is there room for what this rank gives, in this round? */
@@ -114,7 +65,7 @@ can_give(const struct started *s)
 	size_t bytes = s->zerocopy ? FLAGS_SMALL : laid(&s->p, s->k.kind);
 
 	return s->p.g.v->shown + 1 == s->p.g.round &&
-		(!s->p.gives || buffer_is_free(&s->p.g, bytes));
+		(!s->p.gives || rounds_buffer_is_free(&s->p.g, bytes));
 }
 
 /* Have all given, and is there room for the slice, in the next round? */
@@ -124,7 +75,8 @@ can_fold(const struct started *s)
 	struct flags next = s->p.g;
 
 	mpi_flags_next(&next);
-	return are_shown(&s->p.g, next.n) && (s->zerocopy || buffer_is_free(&next, s->p.bytes));
+	return rounds_are_shown(&s->p.g, next.n) &&
+		(s->zerocopy || rounds_buffer_is_free(&next, s->p.bytes));
 }
 
 static bool
@@ -134,7 +86,7 @@ can_go_on(const struct started *s)
 	case GIVE: return can_give(s);
 	case FOLD: return can_fold(s);
 	case TAKE: return givers_have_come(s);
-	default: return are_shown(&s->p.g, s->p.g.n);
+	default: return rounds_are_shown(&s->p.g, s->p.g.n);
 	}
 }
 
@@ -295,6 +247,8 @@ finish(struct started *s)
 	list_remove(&s->pending.link);
 	list_remove(&s->open);
 	show_over(&s->p.g);
+	if (list_is_empty(&v->open))
+		v->over_most = OVER_SMALL;
 	put_away(v, s);
 	mpi_request_complete(outer, MPI_SUCCESS);
 }
@@ -336,6 +290,21 @@ rounds_of(struct passage *p, enum coll_kind kind)
 	return rounds;
 }
 
+/*
+ * There is room for few rounds of data that does not lie beside the flags: others may wait for what
+ * is over here, before this call and while it is open.
+ */
+static void
+started_room(struct started *s)
+{
+	struct passage *p = &s->p;
+
+	if (s->zerocopy || p->all * (patterns[s->k.kind].each ? (size_t)p->g.n : 1) <= FLAGS_SMALL)
+		return;
+	p->g.v->over_most = OVER_LARGE;
+	show_over(&p->g);
+}
+
 /* It has its rounds from now on; the flags are found. */
 static void
 set_out(struct started *s, uint32_t rounds)
@@ -343,6 +312,7 @@ set_out(struct started *s, uint32_t rounds)
 	struct passage *p = &s->p;
 	bool over = rounds == 0;
 
+	started_room(s);
 	p->g.b->round += rounds;
 	mpi_flags_next(&p->g);
 	s->needs = p->g.round;

@@ -4,25 +4,35 @@
  * them in any order. In every round one rank, chosen anew, gives (a broadcast) or all give (an allreduce). A rank that is over with all rounds
  * before one shows that, but not before OVER of them are new. The words are in one total order, as they are in the code; data is plain memory.
  *
+ * LARGE is a round whose data lies where there is room for one round only: who starts it shows what is over, and shows each round that is
+ * while it is open.
+ *
  * Shown: who takes data of a round finds what was laid there in that round, though flags and data are used again; no wake-up is lost, and room
  * always comes up (all reach their end, whoever sleeps when).
  *
- * proves: mpi/coll/started_coll.c show_over 297bf6d517ff
- * proves: mpi/coll/started_coll.c look_what_is_over 41ffd2af62aa
- * proves: mpi/coll/started_coll.c buffer_is_free 295603d224d1
- * proves: mpi/coll/started_coll.c is_shown 6fa49dc81b2a
- * proves: mpi/coll/started_coll.c givers_have_come 68dedae547a3
- * proves: mpi/coll/started_coll.c can_give 1a154d56f043
+ * proves: mpi/coll/rounds.h rounds_show_over 0ee8a03867b2
+ * proves: mpi/coll/rounds.h rounds_look_what_is_over 5388692ba3f8
+ * proves: mpi/coll/rounds.h rounds_buffer_is_free 5e335f9f1611
+ * proves: mpi/coll/rounds.h rounds_is_shown 2413a94871a3
+ * proves: mpi/coll/started_coll.c show_over 258f6167ee53
+ * proves: mpi/coll/started_coll.c started_room 5de04d714f77
+ * proves: mpi/coll/flags_fast.c mpi_flags_start_bcast 5ae7f5bff898
+ * proves: mpi/coll/started_coll.c givers_have_come 3631373c66a2
+ * proves: mpi/coll/started_coll.c can_give 084d2aefd23b
  * proves: mpi/coll/started_coll.c step eee3828585d2
- * proves: mpi/coll/started_coll.c finish 88e045255289
+ * proves: mpi/coll/started_coll.c finish ba92721efc39
  * proves: mpi/coll/started_coll.c started_can_move 7762e1ebb71a
  * proves: mpi/coll/flags.h mpi_flags_show d503e4caa6d2
  *
  * run: -DRANKS=2 -DROUNDS=3
  * run: -DRANKS=2 -DROUNDS=4 -DFEW_WAYS
+ * run: -DRANKS=2 -DROUNDS=3 -DLARGE=2
+ * run: -DRANKS=2 -DROUNDS=3 -DLARGE=3
  * mutation: -DRANKS=2 -DROUNDS=3 -DNO_ROOM
  * mutation: -DRANKS=2 -DROUNDS=4 -DFEW_WAYS -DOVER_WITH_THE_LAST
  * mutation: -DRANKS=2 -DROUNDS=3 -DOVER=3
+ * mutation: -DRANKS=2 -DROUNDS=3 -DLARGE=3 -DNOTHING_AT_THE_START
+ * mutation: -DRANKS=2 -DROUNDS=3 -DLARGE=3 -DNOTHING_WHILE_IT_IS_OPEN
  * mutation: -DRANKS=2 -DROUNDS=3 -DOUT_OF_ORDER
  * mutation: -DRANKS=2 -DROUNDS=3 -DNO_SECOND_LOOK
  * mutation: -DRANKS=2 -DROUNDS=3 -DNO_HAS_SLEEPERS
@@ -39,8 +49,14 @@
 #define OVER 2
 #endif
 
+#ifndef LARGE
+#define LARGE 0
+#endif
+#define PLACE(round, rank) ((round) == LARGE -> TURNS * RANKS + (rank) : AT(round, rank))
+#define TURNS_OF(round) ((round) == LARGE -> 1 : TURNS)
+
 byte flag[TURNS * RANKS];		/* rounds count from 1 */
-byte data[TURNS * RANKS];
+byte data[TURNS * RANKS + RANKS];	/* those of a large round apart */
 byte before[RANKS];			/* all rounds before this one are over there */
 byte how[ROUNDS + 1];			/* who gives in a round (1 ...), or RANKS + 1: all; 0: not chosen yet */
 bool has_sleepers;
@@ -69,7 +85,7 @@ inline wake() {
 #define ALL_SHOWN(round) (SHOWN(round, 0) && SHOWN(round, 1) && SHOWN(round, 2))
 #define CAME(round) (how[round] == RANKS + 1 && ALL_SHOWN(round) || \
 	how[round] <= RANKS && SHOWN(round, how[round] - 1))
-#define OVER_ON(round, rank) ((rank) >= RANKS || before[rank] + TURNS > (round))
+#define OVER_ON(round, rank) ((rank) >= RANKS || before[rank] + TURNS_OF(round) > (round))
 #ifdef NO_ROOM
 #define ROOM(round) true
 #else
@@ -90,16 +106,16 @@ inline give(round) {
 #ifdef SHOW_BEFORE_LAYING
 	flag[AT(round, _pid)] = round;
 	wake();
-	if :: GIVES(round) -> data[AT(round, _pid)] = round :: else fi;
+	if :: GIVES(round) -> data[PLACE(round, _pid)] = round :: else fi;
 #else
-	if :: GIVES(round) -> data[AT(round, _pid)] = round :: else fi;
+	if :: GIVES(round) -> data[PLACE(round, _pid)] = round :: else fi;
 	flag[AT(round, _pid)] = round;
 	wake();
 #endif
 	given[round] = true
 }
 
-inline show_over(round) {
+inline show_over(round, most) {
 	d_step {
 #ifdef OVER_WITH_THE_LAST
 		j = round + 1;
@@ -111,7 +127,7 @@ inline show_over(round) {
 		od;
 #endif
 		k = j - before[_pid];
-		j = (k >= OVER && k < 100 -> j : 0);
+		j = (k >= most && k < 100 -> j : 0);
 		k = 0
 	}
 	if
@@ -132,14 +148,32 @@ inline take(round) {
 	:: else ->
 		if
 		:: k != _pid && (how[round] == k + 1 || how[round] == RANKS + 1) ->
-			assert(data[AT(round, k)] == round)
+			assert(data[PLACE(round, k)] == round)
 		:: else
 		fi;
 		k++
 	od;
 	k = 0;
 	over[round] = true;
-	show_over(round)
+	show_over(round, now);
+	if
+	:: ALL_OVER -> now = OVER
+	:: else
+	fi
+}
+
+/* started_room */
+inline start(round) {
+	if
+	:: round == LARGE ->
+#ifndef NOTHING_WHILE_IT_IS_OPEN
+		now = 1;
+#endif
+#ifndef NOTHING_AT_THE_START
+		show_over(started, 1)
+#endif
+	:: else
+	fi
 }
 
 inline choose(round) {
@@ -177,6 +211,7 @@ inline sleep() {
 
 active [RANKS] proctype rank() {
 	byte started, i, j, k;
+	byte now = OVER;		/* rounds that must be new before they are shown */
 	bool given[ROUNDS + 2], over[ROUNDS + 2];
 
 	given[0] = true;
@@ -184,6 +219,7 @@ active [RANKS] proctype rank() {
 	:: started == ROUNDS && ALL_OVER -> break
 	:: started < ROUNDS ->
 		choose(started + 1);
+		start(started + 1);
 		started++
 	:: CAN_GIVE(1) -> give(1)
 	:: CAN_TAKE(1) -> take(1)
