@@ -139,7 +139,7 @@ def scenarios(port):
     yield "no_rank_takes_a_servers_port_in_small_clusters", \
         lambda: ranks_say_ok(run(port, 16, "thief", *ports, machine=SMALL, options=("--map", "scatter")), 16)
     yield "no_rank_takes_the_port_of_a_server_that_does_not_listen", \
-        lambda: ranks_say_ok(swapped(port, "bin/name=bin/file", 6, "thief", *ports), 6)
+        lambda: ranks_say_ok(swapped(port, "bin/name=bin/rmem", 6, "thief", *ports), 6)
     yield "a_server_that_ends_again_and_again_is_the_machines_end", lambda: ends_again(port)
 
 
