@@ -208,7 +208,8 @@ report(void)
 	row("core_messages", a->core.messages - b->core.messages, "messages", "");
 	row("core_changes", a->core.roles - b->core.roles, "changes", "");
 	row("thread_calls", (double)(a->thread.calls - b->thread.calls - asked), "calls", "");
-	row("thread_switches", a->thread.switches - b->thread.switches, "switches", "");
+	row("thread_switches", a->thread.switches + a->thread.preempted - b->thread.switches -
+		b->thread.preempted, "switches", "");
 	row("thread_faults", a->thread.faults - b->thread.faults, "faults", "");
 	row("below_stopped", (double)(a->stopped - b->stopped), "switches", "");
 	row("below_faults", (double)(a->faults - b->faults), "faults", "");
