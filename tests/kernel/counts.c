@@ -96,8 +96,9 @@ computes(unsigned long ns)
 {
 	unsigned long done = 0;
 
-	while (own_counts().run_ns < ns)
+	do
 		done += kt_compute(1, 100) != 0;
+	while (own_counts().run_ns < ns);
 	return done;
 }
 
