@@ -44,15 +44,9 @@ def errors_h(errors):
     body += "#define E_PARK 2046\t/* there is no result now: the thread's record says how it goes on */\n"
     body += (
         "#define E_PROBE 2047\t/* memory of the user cannot be reached (hal_user_fault), and nothing has happened"
-        " */\n\n"
+        " */\n"
     )
-    for what, column in (("name", 1), ("text", 2)):
-        body += f"/* The {'name' if column == 1 else 'meaning'} of an error number, positive or negative. */\n"
-        body += f"static inline const char *\nerror_{what}(long error)\n{{\n\tswitch (error < 0 ? -error : error) {{\n"
-        for e in errors:
-            body += f'\tcase E_{e[1]}: return "{e[column]}";\n'
-        body += '\tdefault: return "unknown error";\n\t}\n}\n\n'
-    return NOTE % "Errors of kernel calls: functions return -E_NAME." + guard("ABI_ERRORS_H", body.rstrip("\n") + "\n")
+    return NOTE % "Errors of kernel calls: functions return -E_NAME." + guard("ABI_ERRORS_H", body)
 
 
 def describe(call, errors):
@@ -85,10 +79,11 @@ def user_h(calls, errors):
     for c in calls:
         text = "".join(f" * {line}\n" for line in describe(c, errors))
         body += f"\n/*\n{text} */\nlong k{c.name}({parameters(c)});\n"
+    body += "\n/* The meaning of an error number, positive or negative. */\nconst char *error_text(long error);\n"
     return NOTE % "Kernel calls as functions." + guard("ATOLL_KCALLS_H", body)
 
 
-def user_c(calls):
+def user_c(calls, errors):
     text = NOTE % "User stubs of the kernel calls."
     text += "#include <atoll/kcalls.h>\n#include <usercpu/kcall.h>\n"
     for c in calls:
@@ -102,7 +97,9 @@ def user_c(calls):
             wide = user_call(c, words + [f"(unsigned long)({c.until.name} >> 32)"])
             call = f"sizeof(long) == sizeof(uint64_t) ? {call} :\n\t    {wide}"
         text += f"\nlong\nk{c.name}({parameters(c)})\n{{\n\treturn {call};\n}}\n"
-    return text
+    text += "\nconst char *\nerror_text(long error)\n{\n\tswitch (error < 0 ? -error : error) {\n"
+    text += "".join(f'\tcase E_{name}: return "{meaning}";\n' for _, name, meaning in errors)
+    return text + '\tdefault: return "unknown error";\n\t}\n}\n'
 
 
 def user_call(call, words):
@@ -422,7 +419,7 @@ def files(calls, errors):
         "include/abi/kcall_shapes.h": shapes_h(calls),
         "include/atoll/kcalls.h": user_h(calls, errors),
         "include/kernel/kcalls.h": kernel_h(calls),
-        "kcall_user.c": user_c(calls),
+        "kcall_user.c": user_c(calls, errors),
         "kcall_kernel.c": kernel_c(calls),
         "kcalls.md": manual_md(calls, errors),
     }

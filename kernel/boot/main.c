@@ -139,7 +139,7 @@ shared_init(const struct boot_record *record, struct carve *m, void **ikc)
 	cores_init(c, m);
 	tables_init(c, m);
 	*ikc = carve(m, ikc_bytes(record), HAL_CACHE_LINE);
-	carve(m, 0, HAL_PAGE_BYTES);
+	carve(m, 0, HAL_SHARED_ALIGN);
 	hal_shared_region(start, (size_t)(m->at - start));
 	return c;
 }

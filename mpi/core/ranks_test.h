@@ -303,6 +303,13 @@ kcluster_info(void *info)
 	return 0;
 }
 
+const char *
+error_text(long error)
+{
+	(void)error;
+	return "an error of the kernel";
+}
+
 long
 kstats(int what, void *value)
 {

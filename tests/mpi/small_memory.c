@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Twelve ranks in a cluster of 2 MB have room for a program: 10 KB of data each while the library
+ * Twelve ranks in a cluster of 2 MB have room for a program: 12 KB of data each while the library
  * has all that it ever keeps for itself, that is after messages of medium size and collectives of
  * many sizes on two communicators. And elements that are larger than the room that collectives have
  * there are combined all the same.
  */
 #include "check.h"
 
-#define DATA 10240
-#define MEDIUM 1280
+#define DATA 12288
+#define MEDIUM 1500
 #define ELEMENT 600			/* ints */
 
 static void

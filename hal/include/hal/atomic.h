@@ -47,7 +47,8 @@
 /*
  * Tell the HAL which memory of this cluster cores share: by core 0, before other cores know of it,
  * and again when they know of it no more. The coroutine back end gives each core its own stale view
- * of it; elsewhere both do nothing.
+ * of it; elsewhere both do nothing. Nothing else may lie in the HAL_SHARED_ALIGN bytes (cpu/core.h)
+ * around its first and its last byte.
  */
 void hal_shared_region(void *base, size_t len);
 void hal_shared_region_end(void *base, size_t len);

@@ -11,6 +11,7 @@
 void *hal_core_local(void);
 
 #define HAL_RECORD_STRIDE 0		/* the kernel keeps the records of cores */
+#define HAL_SHARED_ALIGN HAL_PAGE_BYTES	/* each core's view of a region is made of pages */
 #define HAL_RECORD_BYTES 0
 
 static inline void *

@@ -7,6 +7,7 @@
 #define CPU_CORE_H
 
 #define HAL_RECORD_STRIDE 0		/* the kernel keeps the records of cores */
+#define HAL_SHARED_ALIGN HAL_CACHE_LINE	/* hal_shared_region does nothing */
 #define HAL_RECORD_BYTES 0
 
 static inline void *

@@ -64,6 +64,7 @@ extern struct hal_core_slot {
 } hal_core_slots[];
 
 #define HAL_RECORD_STRIDE 0		/* the kernel keeps the records of cores */
+#define HAL_SHARED_ALIGN HAL_CACHE_LINE	/* hal_shared_region does nothing */
 #define HAL_RECORD_BYTES 0
 
 hot_inline void *

@@ -53,6 +53,7 @@ struct hal_core_area {
 #define HAL_AREA_BYTES 256
 #define HAL_RECORD_BYTES 1408
 #define HAL_RECORD_STRIDE HAL_CORE_BYTES
+#define HAL_SHARED_ALIGN HAL_CACHE_LINE	/* hal_shared_region does nothing */
 
 extern struct hal_core_slot {
 	unsigned char stack[HAL_CORE_BYTES - HAL_AREA_BYTES - HAL_RECORD_BYTES];
