@@ -133,13 +133,32 @@ $(K)/tests/%.o: tests/% $(K_FLAGS_FILE) | $(PREPARE)
 HALTEST_SRC := $(filter-out $(filter-out tests/hal/cpu/$(CPU)/%,$(call find_c,$(wildcard tests/hal/cpu))),$(call find_c,tests/hal))
 HALTEST_OBJ := $(call k_obj,$(HALTEST_SRC))
 
+# where the kernel's words lie, for who looks at them from outside
+$(OUT)/offsets: tools/plugin/offsets.c $(K_FLAGS_FILE) | $(PREPARE)
+	$(call say,CC,$<)
+	$(Q)$(KCC) $(K_COMMON) $(K_FREE) -I$(VIEW)/kernel $(K_HALINC) -MF $@.d -MT $@ -S -o $@.s $<
+	$(Q)sed -n '/^@ /s/^@ \([a-z_]*\) [$$]*/\1 /p' $@.s > $@
+-include $(OUT)/offsets.d
+
 ifeq ($(PORT),hosted)
 HOSTED_OUT := $(if $(and $(KERNEL_SRC),$(HAL_SRC)),$(OUT)/atoll-host)
 HOSTED_OUT += $(if $(and $(HALTEST_SRC),$(HAL_SRC)),$(OUT)/hal-test)
-kernel: $(HOSTED_OUT)
 $(OUT)/atoll-host: $(K_ALL)
 	$(call say,LINK,$@)
 	$(Q)$(K_LD) -o $@ $^ $(HAL_LIBS)
+# the same with a tracer between the kernel and the HAL (run --trace)
+ifeq ($(SAN),)
+HOSTED_OUT += $(OUT)/offsets $(OUT)/atoll-host-trace
+TRACED := kernel_trap hal_user_enter hal_frame_resume hal_wait am_call_kernel am_call_last am_post
+$(OUT)/atoll-host-trace: $(K_ALL) $(K)/trace_hosted.o
+	$(call say,LINK,$@)
+	$(Q)$(K_LD) -o $@ $^ $(HAL_LIBS) $(addprefix -Wl$(comma)--wrap=,$(TRACED))
+$(K)/trace_hosted.o: tools/plugin/trace_hosted.c $(K_FLAGS_FILE) | $(PREPARE)
+	$(call say,CC,$<)
+	$(Q)$(KCC) $(K_COMMON) $(K_SYS) -I$(VIEW)/kernel $(K_HALINC) -c -o $@ $<
+-include $(K)/trace_hosted.d
+endif
+kernel: $(HOSTED_OUT)
 $(OUT)/hal-test: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(K_LD) -o $@ $^ $(HAL_LIBS)
@@ -174,12 +193,6 @@ PROBE_OBJ := $(call k_obj,$(wildcard tests/boot/*.c))
 RV_OUT += $(if $(and $(KERNEL_LD),$(PROBE_OBJ)),$(OUT)/boot-probe.bin)
 RV_OUT += $(OUT)/offsets
 kernel: $(RV_OUT)
-# where the kernel's words lie, for who looks at them from outside
-$(OUT)/offsets: tools/plugin/offsets.c $(K_FLAGS_FILE) | $(PREPARE)
-	$(call say,CC,$<)
-	$(Q)$(KCC) $(K_COMMON) $(K_FREE) -I$(VIEW)/kernel $(K_HALINC) -MF $@.d -MT $@ -S -o $@.s $<
-	$(Q)sed -n 's/^@ //p' $@.s > $@
--include $(OUT)/offsets.d
 $(OUT)/boot.elf: $(BOOT_OBJ) $(BOOT_LD)
 	$(call say,LINK,$@)
 	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -Wl,--no-gc-sections -T $(BOOT_LD) -o $@ $(BOOT_OBJ) $(K_LIBGCC)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What is seen of a riscv64 machine from outside: ./atoll cores and top, and --trace. As test_shell.py.
+"""What is seen of a machine from outside: ./atoll cores and top, and --trace. As test_shell.py.
 """
 
 import collections
+import functools
 import json
 import os
 import subprocess
@@ -11,10 +12,17 @@ import tempfile
 
 from test_jobs import PATIENCE_S, ROOT, Wrong, main
 
-import patience  # noqa: E402  (test_jobs.py knows where tools are)
+sys.path.append(os.path.join(ROOT, "tests", "kernel"))
+import boot  # noqa: E402
+import bootrec  # noqa: E402  (boot.py knows where tools are)
+import kernelmem  # noqa: E402
+import patience  # noqa: E402
+import timeline  # noqa: E402
 
 ATOLL = os.path.join(ROOT, "atoll")
 MACHINE = ("--machine", "riscv-1x4")
+# that `hello` makes: on the hosted port its lines are written by Linux
+CALL = {"hosted": "thread_sleep", "riscv64": "console_write"}
 # more programs than cores: the kernel makes ACs TCs, and threads go to cores that become free
 MIXED = """spin() { i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done; }
 for n in 1 2 3 4 5; do spin & done
@@ -71,14 +79,15 @@ def names(trace, ph):
     return collections.Counter(e["name"] for e in trace["traceEvents"] if e["ph"] == ph)
 
 
-def calls_and_messages():
+def calls_and_messages(port):
     """A trace shows the threads of a job, their calls, and who served them."""
-    _, trace = traced(["run", "--port", "riscv64", "-n", "3", "hello"], 0)
+    _, trace = traced(["run", "--port", port, "-n", "3", "hello"], 0)
     check_form(trace)
     slices, arrows = names(trace, "X"), names(trace, "s")
-    if not slices["console_write"] or not any(n.startswith("serve console_write of core") for n in slices):
-        raise Wrong(f"no line was written: {slices}")
-    if len([n for n in slices if n.startswith("thread ")]) < 5 or slices["tc"] != 1 or slices["ac"] != 3:
+    call = CALL[port]
+    if not slices[call] or not any(n.startswith(f"serve {call} of core") for n in slices):
+        raise Wrong(f"no {call} was served: {slices}")
+    if len([n for n in slices if n.startswith("thread ")]) < 4 or slices["tc"] != 1 or slices["ac"] != 3:
         raise Wrong(f"not the threads and roles of the machine: {slices}")
     if not arrows["call"] == arrows["answer"] == names(trace, "f")["call"] or not arrows["message"]:
         raise Wrong(f"messages without an end: {arrows}")
@@ -86,16 +95,16 @@ def calls_and_messages():
         raise Wrong(f"{trace['otherData']}")
 
 
-def an_end_by_force():
+def an_end_by_force(port):
     """Where the machine is killed the trace is of what was before."""
     with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
-        _, trace = traced(["run", "--port", "riscv64", "--timeout", "3", "-n", "2", forever(folder)], 124)
+        _, trace = traced(["run", "--port", port, "--timeout", "3", "-n", "2", forever(folder)], 124)
     check_form(trace)
     if not names(trace, "X"):
         raise Wrong("nothing was traced")
 
 
-def decisions():
+def decisions(_):
     """The kernel counts what it decides, and the trace shows as much, at its core."""
     with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
         path = os.path.join(folder, "mixed.sh")
@@ -118,16 +127,39 @@ def decisions():
             raise Wrong(f"a core without time: {r}")
 
 
+def hosted_decisions(_):
+    """The same of the kernel's own test of roles, in which programs crowd cores and go to others."""
+    buffer = timeline.Buffer()
+    os.environ["ATOLL_TRACE"] = f"/proc/{os.getpid()}/fd/{buffer.fd}"
+    try:
+        m = boot.machine_of("hosted", ("1", "4", "TC"))
+        status, text, _ = boot.boot("hosted", "roles", m, PATIENCE_S, host="atoll-host-trace")
+    finally:
+        del os.environ["ATOLL_TRACE"]
+    if status != 0:
+        raise Wrong(f"status {status}: {text}")
+    events, lost = buffer.read()
+    for kind in (timeline.SPREAD, timeline.CROWDED):
+        counts = [(core, count) for _, core, count, _, of in events if of == kind]
+        if not counts or sorted(counts) != sorted(set(counts)) or not all(count for _, count in counts):
+            raise Wrong(f"event {kind}: not how often each core was counted: {counts}")
+    trace = {"traceEvents": timeline.timeline([{"first_core": 0, "cores": 4}], [bootrec.C.ROLE_TC] * 4,
+                                              kernelmem.Kernel("hosted").calls(), events)}
+    check_form(trace)
+    if lost or not all(names(trace, "X")[role] for role in ("idle", "tc", "ac", "kc")):
+        raise Wrong(f"{lost} events lost, or roles are missing: {names(trace, 'X')}")
+
+
 def child_of(pid):
     """The processes that a run has started itself."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return f.read().split()
 
 
-def live():
+def live(port):
     """./atoll cores and top read the memory of a machine that runs, and say when there is none."""
     with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
-        run = subprocess.Popen([ATOLL, "run", "--port", "riscv64", *MACHINE, "-n", "3", forever(folder)],
+        run = subprocess.Popen([ATOLL, "run", "--port", port, *MACHINE, "-n", "3", forever(folder)],
                                stdin=subprocess.DEVNULL)
         try:
             machine, rows = watched(run)
@@ -163,10 +195,10 @@ def looked(pid, *command):
 
 
 def scenarios(port):
-    """Name and function of each."""
-    for test in (calls_and_messages, an_end_by_force, decisions, live):
-        yield test.__name__, test
+    """Name and function of each. A hosted machine has no shell, whose programs crowd its cores."""
+    for test in (calls_and_messages, an_end_by_force, live, decisions if port == "riscv64" else hosted_decisions):
+        yield test.__name__, functools.partial(test, port)
 
 
 if __name__ == "__main__":
-    sys.exit(main(["riscv64"], scenarios))
+    sys.exit(main(sys.argv[1:], scenarios))

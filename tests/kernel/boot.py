@@ -69,8 +69,8 @@ def or1k_qemu(layout, m, paths, folder):
     return argv + or1k.load(paths[0], layout.record) + or1k.load(paths[1], layout.archive)
 
 
-def boot(port, name, m, timeout=60, extra=()):
-    """Boot test `name`; (exit status or None, output, seconds)."""
+def boot(port, name, m, timeout=60, extra=(), host="atoll-host"):
+    """Boot test `name`; (exit status or None, output, seconds). `host`: the image of the hosted port."""
     with open(os.path.join(BUILD, port, "tests", "kernel", name), "rb") as f:
         program = f.read()
     arguments = " ".join(os.environ[n] for n in ("CALLS", "SEED") if n in os.environ) + "\n"
@@ -83,7 +83,7 @@ def boot(port, name, m, timeout=60, extra=()):
             with open(path, "wb") as f:
                 f.write(content)
         if port == "hosted":
-            argv = [os.path.join(BUILD, "hosted", "atoll-host"), "--record", paths[0], "--archive", paths[1]]
+            argv = [os.path.join(BUILD, "hosted", host), "--record", paths[0], "--archive", paths[1]]
         elif port == "or1k":
             argv = or1k_qemu(layout, m, paths, folder)
         else:

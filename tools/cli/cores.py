@@ -10,17 +10,18 @@ import select
 import sys
 import typing
 
+import hostedmem
 import kernelmem
 from ui import Failure, Usage, take_value
 
 HELP = """usage: ./atoll cores [OPTION...]
 
-What the cores of a riscv64 machine do that ./atoll run or ./atoll shell has started, read in its
-memory: the machine does nothing for it. On a terminal the table is written anew twice a second,
+What the cores of a machine do that ./atoll run or ./atoll shell has started, hosted or riscv64, read
+in its memory: the machine does nothing for it. On a terminal the table is written anew twice a second,
 until Ctrl-C or the end of the machine; else, and with --once, it is written once.
 
   --once         once
-  --pid P        the machine is process P (of QEMU), where several run
+  --pid P        the machine is process P (QEMU, or atoll-host), where several run
   --seconds S    between two tables (0.5)
 
 role         what the core is for: kc kernel, tc threads in turn, ac one program, idle
@@ -41,10 +42,10 @@ HEAD = ("core", "cluster", "role", "acts", "thread", "threads", "ready", "waitin
 SECONDS = 0.5
 
 
-def running():
-    """[(process id, path of its memory)] of our machines that run."""
+def emulated():
+    """[(process id, path of its memory)] of the riscv64 machines that run."""
     found = []
-    for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
+    for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/cmdline", "rb") as f:
                 words = f.read().decode("utf-8", "replace").split("\0")
@@ -59,15 +60,23 @@ def running():
     return found
 
 
-def find(pid, kernel):
+def running():
+    """[(process id, function that opens it)] of our machines that run."""
+    found = [(pid, lambda path=path: kernelmem.Machine(path, kernelmem.LinkedKernel())) for pid, path in emulated()]
+    found += [(pid, lambda pid=pid, record=record: hostedmem.Machine(pid, record, kernelmem.Kernel("hosted")))
+              for pid, record in hostedmem.running()]
+    return sorted(found, key=lambda one: one[0])
+
+
+def find(pid):
     """(process id, machine) of the one that is meant."""
     found, others = [], 0
-    for number, path in running():
+    for number, opened in running():
         try:
             if pid in (None, number):
-                found.append((number, kernelmem.Machine(path, kernel)))
+                found.append((number, opened()))
         except (OSError, ValueError, Failure):
-            others += 1			# another build's, or one that ends now
+            others += 1			# another build's, or one that begins or ends now
     if not found:
         raise Failure("no machine runs here" if pid is None and not others else
                       "no such machine runs this build of the kernel")
@@ -177,7 +186,7 @@ def run(command, argv):
         print(command.help, end="")
         return 0
     o = Options(command, argv)
-    pid, machine = find(o.pid, kernelmem.Kernel())
+    pid, machine = find(o.pid)
     if not o.once and sys.stdout.isatty():
         sys.stdout.write("\033[2J")
     watch(command, o, pid, machine)

@@ -82,13 +82,15 @@ def test_wrong_options_are_refused(argv, words):
 
 
 def test_a_machine_is_chosen(monkeypatch):
-    monkeypatch.setattr(cores, "running", lambda: [(1, "a"), (2, "b")])
-    monkeypatch.setattr(kernelmem, "Machine", lambda path, kernel: Memory())
-    assert cores.find(2, None)[0] == 2
+    def of_another_build():
+        raise Failure("no")
+    monkeypatch.setattr(cores, "running", lambda: [(1, Memory), (2, Memory), (4, of_another_build)])
+    assert cores.find(2)[0] == 2
     with pytest.raises(Failure, match=r"--pid 1 \(one\), --pid 2"):
-        cores.find(None, None)
-    with pytest.raises(Failure, match="no such machine|no machine"):
-        cores.find(3, None)
+        cores.find(None)
+    for pid in (3, 4):
+        with pytest.raises(Failure, match="no such machine|no machine"):
+            cores.find(pid)
     monkeypatch.setattr(cores, "running", lambda: [])
     with pytest.raises(Failure, match="no machine runs"):
-        cores.find(None, None)
+        cores.find(None)

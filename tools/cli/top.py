@@ -8,12 +8,12 @@ import machine as machines
 
 HELP = """usage: ./atoll top [OPTION...]
 
-What the processes of a riscv64 machine take that ./atoll run or ./atoll shell has started, read in
-its memory: the machine does nothing for it. On a terminal the table is written anew, until Ctrl-C
-or the end of the machine; else, and with --once, it is written once, for what happens meanwhile.
+What the processes of a machine take that ./atoll run or ./atoll shell has started, hosted or
+riscv64, read in its memory: the machine does nothing for it. On a terminal the table is written
+anew, until Ctrl-C or the end of the machine; else, and with --once, it is written once, for what happens meanwhile.
 
   --once         once
-  --pid P        the machine is process P (of QEMU), where several run
+  --pid P        the machine is process P (QEMU, or atoll-host), where several run
   --seconds S    between two tables (1.0)
 
 process      by the kernel's number, in its cluster

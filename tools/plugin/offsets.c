@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the words of the riscv64 kernel lie that are looked at from outside the machine
+ * Where the words of the kernel lie that are looked at from outside the machine
  * (tools/run/kernelmem.py, trace.c): compiled to assembly, of which the lines `@ name value` are
  * kept (mk/kernel.mk), and never linked.
  */
@@ -19,8 +19,9 @@ void offsets(void);
 void
 offsets(void)
 {
-	SAY("slot", sizeof(struct hal_core_slot));
-	SAY("record", offsetof(struct hal_core_slot, record));
+	SAY("slot", CORE_STRIDE);
+	/* where it is behind a core's stack, at the end of that slot */
+	SAY("record", CORE_STRIDE - HAL_RECORD_BYTES);
 	SAY("entry", sizeof(struct kcall_entry));
 	CORE("cluster", cluster);
 	CORE("acts", acts);
@@ -64,6 +65,9 @@ offsets(void)
 	PROC("proc_counts", counts.count);
 	SAY("process", sizeof(struct process));
 	SAY("proc_runs", PROC_LIVE);
+	CLUSTER("cluster_record", record);
+	CLUSTER("cluster_id", id);
+	CLUSTER("cores", core);
 	CLUSTER("procs", proc);
 	CLUSTER("procs_max", procs_max);
 	CLUSTER("threads", thread);

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "qemu_plugin_api.h"
+#include "trace.h"
 
 #define HARTS_MAX 512
 #define KERNEL_HALF 0x8000000000000000ull
@@ -30,24 +31,6 @@
 #define NS_PER_INSN 8
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;
-
-/* as tools/run/timeline.py has them */
-enum kind { USER, KERNEL, WAIT, WAKE, CURRENT, ROLE, CALL, SEND, SERVE, REPLY, POST, TAKE, TAKEN,
-	TICK, FAULT, SPREAD, CROWDED };
-
-struct event {
-	uint64_t time;
-	uint32_t a, b;
-	uint16_t hart, kind;
-	uint32_t is_whole;		/* written last */
-};
-
-struct head {
-	uint64_t room;			/* events */
-	uint64_t next;
-	uint64_t reserved;
-	struct event event[];
-};
 
 struct hart {
 	uint64_t base;			/* of its cluster's memory */
@@ -70,7 +53,7 @@ static const char *const names[WHATS] = {"slots", "slot", "record", "table", "ta
 
 static struct hart harts[HARTS_MAX];
 static uint64_t at[WHATS];
-static struct head *out;
+static struct trace_head *out;
 static const unsigned char *memory;
 static uint64_t memory_bytes, insns;
 
@@ -86,19 +69,10 @@ now(void)
 }
 
 static void
-emit(unsigned hart, enum kind kind, uint32_t a, uint32_t b)
+emit(unsigned hart, enum trace_kind kind, uint32_t a, uint32_t b)
 {
-	uint64_t place = __atomic_fetch_add(&out->next, 1, __ATOMIC_RELAXED);
-	struct event *e = &out->event[place];
-
-	if (place >= out->room)
-		return;
-	e->time = now();
-	e->a = a;
-	e->b = b;
-	e->hart = (uint16_t)hart;
-	e->kind = (uint16_t)kind;
-	__atomic_store_n(&e->is_whole, 1, __ATOMIC_RELEASE);
+	trace_put(out, &(struct trace_event){.time = now(), .a = a, .b = b, .hart = (uint16_t)hart,
+		.kind = (uint16_t)kind});
 }
 
 /* What stands at an address of a cluster's kernel; 0 where there is nothing. */

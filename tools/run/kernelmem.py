@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The memory of a riscv64 machine, seen from outside: where the kernel's words lie, and what stands
-there while it runs. Nothing in the machine does anything for it.
+"""The memory of a machine, seen from outside: where the kernel's words lie, and what stands there
+while it runs. Nothing in the machine does anything for it. riscv64; hostedmem.py is the same of a
+hosted machine.
 """
 
 import mmap
@@ -23,26 +24,34 @@ COUNTS = ("switches", "calls", "preempted", "faults", "moves")	# struct thread_c
 
 
 class Kernel:
-    """What a build of the kernel says of itself: offsets and addresses."""
+    """What a build of the kernel says of itself: offsets and names of calls."""
 
-    def __init__(self, build=None):
-        self.build = build or os.path.join(BUILD, "riscv64")
+    def __init__(self, port):
+        self.build = os.path.join(BUILD, port)
         path = os.path.join(self.build, "offsets")
         try:
             with open(path, encoding="ascii") as f:
                 self.offset = {name: int(value) for name, value in (line.split() for line in f)}
         except OSError:
-            raise Failure(f"{path} is missing: run ./atoll build riscv64") from None
-        kernel = elf.read(os.path.join(self.build, "kernel.elf"))
-        kinds = (elf.NOTYPE, elf.OBJECT)
-        self.symbol = {name: (addr, size) for addr, size, name in kernel.symbols(kinds)}
-        self.slots, self.table = self.symbol["hal_core_slots"][0], self.symbol["kcall_table"]
+            raise Failure(f"{path} is missing: run ./atoll build {port}") from None
 
-    def calls(self):
+    @staticmethod
+    def calls():
         """Names of the kernel calls by number."""
         with open(os.path.join(machines.ROOT, "abi", "kcalls.tbl"), encoding="utf-8") as f:
             found = re.findall(r"^\s*(\d+)\s+(\w+)\s+(?:local|remote)\b", f.read(), re.M)
         return {int(number): name for number, name in found}
+
+
+class LinkedKernel(Kernel):
+    """The kernel of riscv64, whose addresses its image says."""
+
+    def __init__(self):
+        super().__init__("riscv64")
+        kernel = elf.read(os.path.join(self.build, "kernel.elf"))
+        kinds = (elf.NOTYPE, elf.OBJECT)
+        self.symbol = {name: (addr, size) for addr, size, name in kernel.symbols(kinds)}
+        self.slots, self.table = self.symbol["hal_core_slots"][0], self.symbol["kcall_table"]
 
     def is_in(self, memory):
         """Is this the kernel that the machine was started with?"""
@@ -93,8 +102,9 @@ class Process:
         """One of its threads."""
         o, c = machine.kernel.offset, self.cluster
         core = machine.u64(c, thread + o["thread_core"])
-        if self.core is None and core:
-            self.core = c.first + machine.u32(c, core + o["core_id"])
+        number = machine.u32(c, core + o["core_id"]) if core else c.cores
+        if self.core is None and number < c.cores:		# beyond them are guests
+            self.core = c.first + number
         counts = machine.u64(c, thread + o["thread_counts"])
         for i, name in enumerate(COUNTS):
             if counts:
@@ -108,28 +118,22 @@ class Cluster:
         self.number, self.base, self.size, self.cores, self.first = number, base, size, cores, first
 
 
-class Machine:
-    """A machine's memory, a file that it shares with us."""
+class View:
+    """A machine's memory: `name`, `clusters` and `kernel` of it, and where the kernel's records lie."""
 
-    def __init__(self, path, kernel):
-        self.kernel = kernel
-        with open(path, "rb") as f:
-            self.memory = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
-        at = bootrec.RECORD_AT - bootrec.RAM
-        record = bootrec.C.unpack("<", "boot_record", self.memory[at:at + bootrec.RECORD_MAX])
-        if record["magic"] != bootrec.C.BOOT_MAGIC or not kernel.is_in(self.memory):
-            raise Failure("the machine runs another build of the kernel than this one")
-        self.name = bytes(record["machine"]).split(b"\0")[0].decode("ascii", "replace")
-        self.clusters = [Cluster(i, c["mem_base"], c["mem_bytes"], c["cores"], c["first_core"])
-                         for i, c in enumerate(record["cluster"][:record["clusters"]])]
+    name, clusters, kernel = "", (), None
 
     def read(self, cluster, addr, size):
         """Bytes at an address of a cluster's kernel; zeros where it has no memory."""
-        offset = addr - KERNEL_BASE
-        if not 0 <= offset <= cluster.size - size:
-            return bytes(size)
-        at = cluster.base - bootrec.RAM + offset
-        return self.memory[at:at + size]
+        raise NotImplementedError
+
+    def root(self, cluster):
+        """Address of the cluster's record."""
+        raise NotImplementedError
+
+    def first_core(self, cluster):
+        """Address of the record of its first core."""
+        raise NotImplementedError
 
     def u32(self, cluster, addr):
         """A word of 32 bits."""
@@ -151,8 +155,7 @@ class Machine:
         return [p for c in self.clusters for p in self._processes_of(c)]
 
     def _processes_of(self, c):
-        o = self.kernel.offset
-        record = self.u64(c, self.kernel.slots + o["record"] + o["cluster"])
+        o, record = self.kernel.offset, self.root(c)
         table, procs = self.u64(c, record + o["procs"]), self.u32(c, record + o["procs_max"])
         threads, used = self.u64(c, record + o["threads"]), self.u32(c, record + o["threads_used"])
         places = [table + i * o["process"] for i in range(min(procs, PROCS_MAX))]
@@ -166,6 +169,48 @@ class Machine:
 
     def cores(self):
         """What all cores say now."""
-        o = self.kernel.offset
-        return [Core(self, c, i, self.kernel.slots + i * o["slot"] + o["record"])
-                for c in self.clusters for i in range(c.cores)]
+        slot = self.kernel.offset["slot"]
+        return [Core(self, c, i, at + i * slot)
+                for c in self.clusters for at in (self.first_core(c),) for i in range(c.cores)]
+
+
+def boot_record(data):
+    """The boot record that data begins with; ValueError if it is none."""
+    record = bootrec.C.unpack("<", "boot_record", data) if len(data) >= bootrec.C.size("boot_record") else {}
+    if record.get("magic") != bootrec.C.BOOT_MAGIC:
+        raise ValueError("no boot record")
+    return record
+
+
+def name_of(record):
+    """The machine's name."""
+    return bytes(record["machine"]).split(b"\0")[0].decode("ascii", "replace")
+
+
+class Machine(View):
+    """A machine's memory, a file that it shares with us."""
+
+    def __init__(self, path, kernel):
+        self.kernel = kernel
+        with open(path, "rb") as f:
+            self.memory = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+        at = bootrec.RECORD_AT - bootrec.RAM
+        record = boot_record(self.memory[at:at + bootrec.RECORD_MAX])
+        if not kernel.is_in(self.memory):
+            raise Failure("the machine runs another build of the kernel than this one")
+        self.name = name_of(record)
+        self.clusters = [Cluster(i, c["mem_base"], c["mem_bytes"], c["cores"], c["first_core"])
+                         for i, c in enumerate(record["cluster"][:record["clusters"]])]
+
+    def read(self, cluster, addr, size):
+        offset = addr - KERNEL_BASE
+        if not 0 <= offset <= cluster.size - size:
+            return bytes(size)
+        at = cluster.base - bootrec.RAM + offset
+        return self.memory[at:at + size]
+
+    def root(self, cluster):
+        return self.u64(cluster, self.first_core(cluster) + self.kernel.offset["cluster"])
+
+    def first_core(self, cluster):
+        return self.kernel.slots + self.kernel.offset["record"]

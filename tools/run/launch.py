@@ -29,7 +29,8 @@ class Job:
         self.quiet, self.icount, self.timeout_s, self.keep = True, False, 0, None
         self.image = None		# the kernel or another image in its place
         self.plugins = ()		# QEMU plugins with their arguments
-        self.trace = None		# riscv64: a path for what every core did (timeline.py)
+        self.trace = None		# hosted, riscv64: a path for what every core did (timeline.py)
+        self.environment = os.environ	# of the machine's process
         self.domains = None		# riscv64: a path for modelled times of windows (domains.py)
         self.rtl, self.report, self.seed = False, None, 0	# or1k: simulated in RTL, its report, the replication
         self.reader = None		# cluster that gets our standard input; None: nobody
@@ -104,6 +105,8 @@ def prepare(job):
     if job.port == "hosted":
         argv = [job.image or os.path.join(BUILD, "hosted", "atoll-host"), "--record", record_path,
                 "--archive", archive_path]
+        if job.trace:
+            argv[0] = _traced_hosted(job, layout)
     elif job.port == "or1k":
         import or1k
         shared = ((record_path, layout.record), (archive_path, layout.archive))
@@ -189,9 +192,19 @@ def _traced(job, layout):
     """QEMU's options for --trace."""
     import kernelmem
     import timeline
-    buffer, kernel = timeline.Buffer(), kernelmem.Kernel()
+    buffer, kernel = timeline.Buffer(), kernelmem.LinkedKernel()
     job.write_trace = lambda: timeline.write(job.trace, job.machine, layout, buffer, kernel, job.icount)
     return ["-plugin", buffer.option(job.machine, layout, job.memory, job.icount, kernel)]
+
+
+def _traced_hosted(job, layout):
+    """The image for --trace, in which a tracer stands between the kernel and the HAL."""
+    import kernelmem
+    import timeline
+    buffer, kernel = timeline.Buffer(), kernelmem.Kernel("hosted")
+    job.environment = os.environ | {"ATOLL_TRACE": f"/proc/self/fd/{buffer.fd}"}
+    job.write_trace = lambda: timeline.write(job.trace, job.machine, layout, buffer, kernel, False)
+    return os.path.join(BUILD, "hosted", "atoll-host-trace")
 
 
 def _patient_clock(pid, since):
@@ -260,8 +273,8 @@ class Machine:
         if self.job.output is not None:
             actions += [(os.POSIX_SPAWN_DUP2, self.job.output, 1), (os.POSIX_SPAWN_DUP2, self.job.output, 2)]
         try:
-            self.pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setsid=True, setsigmask=(),
-                                       setsigdef=(signal.SIGPIPE, signal.SIGINT, signal.SIGTERM))
+            self.pid = os.posix_spawnp(argv[0], argv, self.job.environment, file_actions=actions, setsid=True,
+                                       setsigmask=(), setsigdef=(signal.SIGPIPE, signal.SIGINT, signal.SIGTERM))
         except OSError as e:
             raise Failure(f"cannot start {argv[0]}: {e.strerror}; ./atoll doctor tells what is missing") from None
         self._keep_nice()

@@ -105,7 +105,8 @@ def describe(args, o, job, before_ns):
 
 def is_plain(o):
     """Is this a run that the quick start can do?"""
-    return o.port == "hosted" and o.ranks == "thread" and not (o.keep or o.verbose) and os.path.exists(STARTER)
+    return o.port == "hosted" and o.ranks == "thread" and not (o.keep or o.verbose or o.trace) and \
+        os.path.exists(STARTER)
 
 
 def _prune():

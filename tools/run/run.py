@@ -56,9 +56,10 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --span FROM:TO       with --count: also what lies between two kernel functions on two harts
                        (sender, handler), and back; TO `user`: until another hart is in user mode
   --stretches          with --count: also how long each kernel core served nobody else
-  --trace FILE         riscv64: what every core did, for ui.perfetto.dev: role, thread, calls, messages as
-                       arrows, the kernel's decisions; up to a million events, also after Ctrl-C. A
-                       name that ends in .gz is compressed. With --icount time is instructions
+  --trace FILE         hosted, riscv64: what every core did, for ui.perfetto.dev: role, thread, calls,
+                       messages as arrows, the kernel's decisions; up to a million events, also after
+                       Ctrl-C. A name that ends in .gz is compressed. With --icount time is
+                       instructions
   --rtl                or1k: on the cycle-exact cluster instead of QEMU
   --report FILE        with --rtl: cycles and counters of the run and of its windows, as JSON
   --seed N             with --rtl: number of the replication; varies when each core leaves reset
@@ -181,8 +182,8 @@ def _check(o):
         raise Usage("--count and --domains need --icount")
     if (o.span or o.stretches) and not o.count:
         raise Usage("--span and --stretches need --count")
-    if o.trace and (o.port != "riscv64" or o.bare or o.count):
-        raise Usage("--trace is for jobs with --port riscv64, without --count")
+    if o.trace and (o.port not in ("hosted", "riscv64") or o.bare or o.count or o.ranks == "process"):
+        raise Usage("--trace is for jobs of thread ranks with --port hosted or riscv64, without --count")
     _check_devices(o)
     _check_or1k(o)
     if o.ranks not in ("thread", "process"):
@@ -392,6 +393,6 @@ def main(argv):
         domains.check(machine)
     check_there(o.program, o.port)
     builder.ensure_run(o.port, (o.program,) if is_ours(o.program) else ())
-    if o.count or o.trace or o.domains:
+    if o.count or (o.trace and o.port == "riscv64") or o.domains:
         builder.make("hosted", ("plugin",), quiet=True)
     return launch.run(make_job(o), keep)

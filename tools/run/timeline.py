@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""--trace FILE: what each core of a riscv64 machine does, as a timeline for ui.perfetto.dev. The
-emulator's plugin tools/plugin/trace.c writes events into memory that it shares with us; here they
-become slices and arrows. Nothing in the machine does anything for it.
+"""--trace FILE: what each core of a machine does, as a timeline for ui.perfetto.dev. A tracer writes
+events into memory that it shares with us; here they become slices and arrows. On riscv64 that is
+the emulator's plugin tools/plugin/trace.c, on the hosted port tools/plugin/trace_hosted.c, which is
+linked into an image of its own: a machine that is not traced does nothing for it.
 """
 
 import gzip
@@ -164,6 +165,8 @@ class Timeline:
     def _message(self, core, time, kind, other):
         """A message from a core to its cluster's first one, or from that."""
         if kind == SEND:
+            if self.sent.get(other) is not None:
+                self._waiting(core, time, -1)		# its sender was dead before it was served
             self.sent[other] = self._arrow(core, time, "call")
             self._waiting(core, time, 1)
         elif kind == SERVE:

@@ -55,6 +55,11 @@ def test_messages_that_wait_are_a_counter():
     assert [e["args"]["messages"] for e in made(CALL_HOME) if e["ph"] == "C"] == [1, 0]
 
 
+def test_a_message_whose_sender_is_dead_waits_no_more_when_the_next_comes():
+    again = [(600, 1, 0, 1, t.SEND), (700, 1, 0, 1, t.SEND), (710, 1, 0, 0, t.SERVE)]
+    assert [e["args"]["messages"] for e in made(CALL_HOME + again) if e["ph"] == "C"] == [1, 0, 1, 0, 1, 0]
+
+
 @pytest.mark.parametrize("length", range(len(CALL_HOME)))
 def test_slices_nest_wherever_the_machine_is_killed(length):
     tracks = {}
@@ -82,10 +87,10 @@ def test_the_buffer_is_bounded_and_says_what_is_lost():
 
 
 def test_the_plugin_and_this_have_the_same_kinds_in_one_order():
-    path = os.path.join(os.path.dirname(os.path.dirname(t.__file__)), "plugin", "trace.c")
+    path = os.path.join(os.path.dirname(os.path.dirname(t.__file__)), "plugin", "trace.h")
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    kinds = [k.strip() for k in text.partition("enum kind {")[2].partition("}")[0].split(",")]
+    kinds = [k.strip() for k in text.partition("enum trace_kind {")[2].partition("}")[0].split(",")]
     assert [getattr(t, k) for k in kinds] == list(range(len(kinds)))
 
 
