@@ -195,6 +195,7 @@ struct thread {
 	uint32_t origin_badge;
 	uint8_t origin_cluster;
 	bool has_origin;		/* it has read one */
+	bool returns;			/* home had it, and has it again as a TC */
 	uint64_t value;		/* of a zombie */
 	struct list joiners;	/* at most one */
 	struct wait wait;
@@ -349,6 +350,9 @@ struct core {
 	 * that home has given it (kernel/thread/role.h)
 	 */
 	uint32_t acts;
+	/* home, which writes there seldom */
+	uint32_t crowded;	/* times that is_crowded became true */
+	uint32_t spread;	/* threads that thread_spreads has sent away */
 	/* own */
 	_Alignas(HAL_CACHE_LINE) struct thread *current;
 	struct hal_space *space;	/* that hal_space_use made active */
@@ -369,13 +373,12 @@ struct core {
 	/* home */
 	_Alignas(HAL_CACHE_LINE) uint32_t load;	/* threads placed here */
 	uint32_t role;		/* what it is for: ROLE_* */
-	bool is_crowded;	/* an AC that is a TC, or an XC, until it has no thread */
+	/* an AC that is a TC, or an XC, until it has no thread; of home: a KC that is one */
+	bool is_crowded;
 	bool is_untold;		/* it has not been told of its role */
 	uint32_t ready_put;
 	uint64_t role_since;	/* when it got its role */
-	uint64_t role_ns[ROLE_KINDS - 1];	/* time in each before that, but idle */
-	uint32_t crowded;	/* times that is_crowded became true */
-	uint32_t spread;	/* threads that thread_spreads has sent away */
+	uint64_t role_ns[ROLE_KINDS];	/* time in each before that */
 	/* the two directions of active messages */
 	struct am_call call;	/* to home */
 	struct am_post post;	/* from home */
@@ -399,10 +402,14 @@ struct cluster {
 	uint32_t guests;	/* entries of core[] after those: see hal/guest.h */
 	uint32_t threads_max;
 	uint32_t procs_max;
-	bool home_runs_users;	/* core 0 is a TC */
 	struct core *core;	/* [cores + guests]: see core_at; one is CORE_STRIDE bytes long */
 	uintptr_t *thread;	/* [threads_max]: see thread_at; home writes */
 	struct process *proc;	/* [procs_max] */
+	/*
+	 * shared word, home's: core 0 may run a user thread, so who rings it interrupts it
+	 * (kernel/thread/role.h)
+	 */
+	uint32_t home_runs_users;
 	/* active messages to home: see am/am.h */
 	struct am_queue am;
 	/* home */
@@ -431,6 +438,7 @@ struct cluster {
 	uint32_t chores;
 	uint32_t chore;		/* that home looked after last */
 	uint32_t untold;	/* cores with is_untold */
+	uint64_t home_open;	/* am.served: from then on nobody rings core 0 as before */
 	/*
 	 * home found something of this, or of the NoC, to do in its last round: there may be more
 	 */

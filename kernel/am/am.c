@@ -17,7 +17,7 @@
 hot_inline void
 ring_home(const struct cluster *c)
 {
-	if (c->home_runs_users)
+	if (hal_peek32(&c->home_runs_users) != 0)
 		hal_interrupt(KERNEL_CORE);
 	else
 		hal_notify(hal_cluster_id(), KERNEL_CORE);
@@ -26,6 +26,8 @@ ring_home(const struct cluster *c)
 void
 am_ring_home(struct cluster *c)
 {
+	/* before the look at who runs there; a ticket needs none */
+	hal_fence();
 	ring_home(c);
 }
 
@@ -45,6 +47,12 @@ am_init(struct cluster *c, uint32_t *order, uint32_t slots)
 	c->am.last = order + slots - 1;
 	c->am.mask = slots - 1;
 	c->am.next = order;
+}
+
+uint32_t
+am_waiting(const struct am_queue *q)
+{
+	return (hal_load32(&q->ticket) - (uint32_t)(q->next - q->order)) & (uint32_t)q->mask;
 }
 
 bool

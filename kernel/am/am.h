@@ -67,11 +67,7 @@ struct am_queue {
 void am_init(struct cluster *c, uint32_t *order, uint32_t slots);
 
 /* Home: how many messages it has not begun to serve, of fewer senders than slots. */
-static inline uint32_t
-am_waiting(const struct am_queue *q)
-{
-	return (hal_load32(&q->ticket) - (uint32_t)(q->next - q->order)) & (uint32_t)q->mask;
-}
+uint32_t am_waiting(const struct am_queue *q);
 
 /* Home: serve the oldest message. False if there is none. */
 bool am_serve_call(struct cluster *c);

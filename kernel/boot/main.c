@@ -93,7 +93,7 @@ cores_init(struct cluster *c, struct carve *m)
 		run_queue_init(core);
 	}
 	provide_tc(c);
-	c->home_runs_users = core_at(c, KERNEL_CORE)->role == ROLE_TC;
+	hal_store32(&c->home_runs_users, core_at(c, KERNEL_CORE)->role == ROLE_TC);
 }
 
 static void

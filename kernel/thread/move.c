@@ -98,15 +98,16 @@ spread_serve(struct kcall_args *args)
 	return 0;
 }
 
-bool
+void
 thread_spreads(struct core *core)
 {
 	struct kcall_args *args = kcall_args(core);
 
-	if (hal_peek32(&core->current->is_pinned) != 0)
-		return false;
 	args->caller = core->current;
-	return am_call_kernel(core, spread_serve, args, offsetof(struct kcall_args, a)) != 0;
+	/* who goes, goes now: the next one would be sent to the same empty core */
+	if (hal_peek32(&core->current->is_pinned) == 0 &&
+		am_call_kernel(core, spread_serve, args, offsetof(struct kcall_args, a)) > 0)
+		core->quantum_end = HAL_FOREVER;
 }
 
 void
@@ -132,6 +133,7 @@ thread_send(struct thread *t, uint32_t to)
 	t->move_to = to;
 	if (to == MOVE_AWAY)
 		hal_store32(&t->is_pinned, 0);	/* there is no such core for it any more */
+	t->returns = to == MOVE_AWAY && (t->returns || core_is_home(t->core));
 	upcall_change(t, leaves ? UPCALL_MOVE : 0, UPCALL_MOVE);
 	if (leaves && t->state == THREAD_READY)
 		core_interrupt(t->core);

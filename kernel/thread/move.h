@@ -40,8 +40,8 @@ void thread_moves(struct core *core);
 
 /*
  * The running thread has used its quantum while others waited: if there is a core for it that has
- * none, it has UPCALL_MOVE now.
+ * none, it has UPCALL_MOVE now, and its quantum goes on until it has gone.
  */
-bool thread_spreads(struct core *core);
+void thread_spreads(struct core *core);
 
 #endif

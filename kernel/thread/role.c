@@ -64,36 +64,64 @@ was_started(const struct cluster *c, uint32_t core)
 		ROLE_IDLE;
 }
 
-/*
- * Home serves messages in every role, so it is a KC or a TC: and that only where those who ring it
- * have known from the start that it may run a thread then.
- */
+/* Home serves messages in every role, so it is a KC or a TC. */
 static long
 role_check(const struct cluster *c, const struct core *core, unsigned long role)
 {
-	bool home = core_is_home(core);
-
-	if (role > ROLE_AC || (home && role != ROLE_TC && role != ROLE_KC))
+	if (role > ROLE_AC || (core_is_home(core) && role != ROLE_TC && role != ROLE_KC))
 		return -E_INVAL;
-	if (home && role == ROLE_TC && !c->home_runs_users)
-		return -E_NOSYS;
 	return core->role == ROLE_TC && !core->is_crowded && role != ROLE_TC &&
 		shared_cores(c) == 1 ? -E_BUSY : 0;
 }
 
+/* Whoever rings home interrupts it from now on, or need not any more. */
+static void
+home_says(struct cluster *c, bool runs_users)
+{
+	hal_store32(&c->home_runs_users, runs_users);
+	hal_noc_home_runs_users(runs_users);
+}
+
 /*
- * Home itself goes on acting as a TC: without a thread that does nothing else than a KC. True: it
- * has been told.
+ * Home shall run threads: who rings it must know that before. A core that has looked at the word
+ * already has a ticket, and is served before the caller's next message. False: that is still to
+ * come.
  */
+static bool
+home_is_open(struct cluster *c)
+{
+	if (hal_peek32(&c->home_runs_users) == 0) {
+		home_says(c, true);
+		hal_fence();
+		c->home_open = c->am.served + am_waiting(&c->am) + 1;
+	}
+	return c->am.served >= c->home_open;
+}
+
+/* Home acts as a TC as long as it has a thread. False: it runs one that it has no more. */
+static bool
+home_takes(struct core *home)
+{
+	uint32_t acts = home->role == ROLE_TC || home->load != 0 ? ROLE_TC : ROLE_KC;
+
+	if (acts != ROLE_TC && home->current != NULL)
+		return false;
+	home->is_crowded = acts != home->role;
+	home_says(home->cluster, acts == ROLE_TC);
+	if (hal_peek32(&home->acts) != acts)
+		role_take(home, &acts);
+	return true;
+}
+
+/* True: it has been told. */
 static bool
 role_tell(struct core *core)
 {
 	if (core_is_home(core))
-		core_counts(core, CORE_ROLES);
-	else if (am_post(core, role_take, &core->role, sizeof(core->role)) != 0)
+		return home_takes(core);
+	if (am_post(core, role_take, &core->role, sizeof(core->role)) != 0)
 		return false;
-	else
-		core_interrupt(core);
+	core_interrupt(core);
 	return true;
 }
 
@@ -120,8 +148,7 @@ role_set(struct core *core, uint32_t role)
 {
 	uint64_t now = hal_clock_ns();
 
-	if (core->role != ROLE_IDLE)
-		core->role_ns[core->role - 1] += now - core->role_since;
+	core->role_ns[core->role] += now - core->role_since;
 	core->role_since = now;
 	core->role = role;
 	core->is_crowded = false;
@@ -159,8 +186,10 @@ role_crowd(const struct thread *t)
 void
 role_empty(struct core *core)
 {
-	if (core->role == ROLE_XC || hal_clock_ns() - core->role_since >= CROWDED_NS)
-		role_give(core, ROLE_AC);
+	bool home = core_is_home(core);
+
+	if (home || core->role == ROLE_XC || hal_clock_ns() - core->role_since >= CROWDED_NS)
+		role_give(core, home ? ROLE_KC : ROLE_AC);
 }
 
 /* From here on no thread is placed where the new role has none. */
@@ -169,31 +198,35 @@ role_begin(struct cluster *c, struct kcall_args *args)
 {
 	long e = authority_check(args->caller, (int)args->a[ARG_AUTHORITY], RIGHT_WRITE);
 	struct core *core;
-	bool leave;
+	bool home, leave;
 
 	if (e != 0)
 		return e;
-	if (args->a[ARG_CORE] >= c->cores || !was_started(c, (uint32_t)args->a[ARG_CORE]))
+	if (!was_started(c, (uint32_t)args->a[ARG_CORE]))
 		return -E_INVAL;
 	core = core_at(c, (uint32_t)args->a[ARG_CORE]);
+	home = core_is_home(core);
 	e = role_check(c, core, args->a[ARG_ROLE]);
 	if (e != 0)
 		return e;
+	if (home && args->a[ARG_ROLE] == ROLE_TC && !home_is_open(c))
+		return STEP_DONE;
 	leave = args->a[ARG_ROLE] != ROLE_TC && (args->a[ARG_ROLE] != core->role ||
 		!core_runs_users(core));
+	core->is_crowded &= home;
 	if (args->a[ARG_ROLE] != core->role)
 		role_give(core, (uint32_t)args->a[ARG_ROLE]);
-	core->is_crowded = false;
-	args->a[ARG_LEFT] = leave ? core->load : 0;
+	args->a[ARG_LEFT] = leave ? core->load : home ? c->threads_live : 0;
 	args->a[ARG_STAGE] = STAGE_MOVE;
 	return STEP_DONE;
 }
 
-/* Does core->load count it? */
+/* Does core->load count it? Or does it come back to home? */
 static bool
-is_placed(const struct thread *t, const struct core *core)
+has_to_move(const struct thread *t, const struct core *core)
 {
-	return t != NULL && t->core == core && thread_lives(t);
+	return t != NULL && thread_lives(t) &&
+		(core->role == ROLE_TC ? t->returns : t->core == core);
 }
 
 static long
@@ -209,9 +242,11 @@ move_some(struct cluster *c, const struct core *core, struct kcall_args *args)
 			return STEP_DONE;
 		}
 		t = thread_at(c, (uint32_t)args->a[ARG_PLACE]++);
-		if (!is_placed(t, core))
+		if (!has_to_move(t, core))
 			continue;
-		if (core_elsewhere(t) != NULL)
+		if (core->role == ROLE_TC)
+			thread_send(t, KERNEL_CORE);
+		else if (core_elsewhere(t) != NULL)
 			thread_send(t, MOVE_AWAY);
 		else
 			role_crowd(t);
@@ -242,11 +277,13 @@ role_serve(struct kcall_args *args)
  * kc_core_role: give a core of the cluster another role (ROLE_*), by the cluster's authority
  * (RIGHT_WRITE): at run time, whatever the core does. Threads that are there go to other cores of
  * their processes: all of them if none runs there any more, and those of a TC that becomes an AC to
- * other TCs, if there are any that their processes may use. Runs: calling core, in steps on home.
+ * other TCs, if there are any that their processes may use. Threads that core 0 had come back when
+ * it is a TC again, unless somebody has sent them elsewhere meanwhile; as a KC it acts as a TC
+ * until those that wait there have woken up and left. Runs: calling core, in steps on home.
  * Returns 0: the core acts in that role, or another caller's; -E_BADF; -E_ACCES; -E_INVAL: no such
  * core or role, a core that was not started, or core 0 as an application core or idle; -E_BUSY: it
- * is the last TC; -E_NOSYS: core 0 did not start as a TC. Where the caller is killed in the middle
- * threads may stay until the call is made again.
+ * is the last TC. Where the caller is killed in the middle threads may stay until the call is made
+ * again.
  */
 long
 kc_core_role(struct thread *caller, int authority, int core, int role)
@@ -281,14 +318,13 @@ long
 kc_core_info(struct thread *caller, int core, void *info)
 {
 	struct cluster *c = caller->cluster;
-	uint64_t now = hal_clock_ns();
 	struct core_info out = {0};
 	struct core *of;
 
 	if (core < 0 || (uint32_t)core >= c->cores)
 		return -E_INVAL;
 	of = core_at(c, (uint32_t)core);
-	out.role = of->is_crowded ? ROLE_AC : of->role;
+	out.role = of->is_crowded && !core_is_home(of) ? ROLE_AC : of->role;
 	out.acts = hal_load32(&of->acts);
 	out.threads = of->load;
 	for (int i = 0; i < CORE_COUNTS; i++)
@@ -296,15 +332,11 @@ kc_core_info(struct thread *caller, int core, void *info)
 	out.spread = of->spread;
 	out.crowded = of->crowded;
 	if (core_is_home(of)) {
-		out.acts = of->role;
 		out.count[CORE_MESSAGES] = (uint32_t)c->am.served;
 		out.waiting = am_waiting(&c->am);
 	}
-	memcpy(&out.role_ns[ROLE_IDLE + 1], of->role_ns, sizeof(of->role_ns));
-	out.role_ns[of->role] += now - of->role_since;
-	for (int i = ROLE_IDLE + 1; i < ROLE_KINDS; i++)
-		now -= out.role_ns[i];
-	out.role_ns[ROLE_IDLE] = now;
+	memcpy(out.role_ns, of->role_ns, sizeof(of->role_ns));
+	out.role_ns[of->role] += hal_clock_ns() - of->role_since;
 	memcpy(info, &out, sizeof(out));
 	return 0;
 }

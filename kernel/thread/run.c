@@ -645,18 +645,16 @@ core_yield(struct core *core)
 void
 core_interrupted(struct core *core, bool tick)
 {
-	bool goes = false;
-
 	if (tick) {
 		core_counts(core, CORE_TICKS);
 		core->tick = HAL_FOREVER;
-		goes = core->run_queue.levels != 0 && thread_spreads(core);
+		if (core->run_queue.levels != 0)
+			thread_spreads(core);
 	}
 	look_around(core);
 	if (!core_is_shared(core) || core->doomed != NULL)
 		return;
-	/* who goes, goes now: the next one would be sent to the same empty core */
-	if (!goes && give_way(core)) {
+	if (give_way(core)) {
 		counts_look(core->current, RUN_PREEMPTED);
 		core_publish(core->current);
 		core_go_on(core);

@@ -170,11 +170,10 @@ roles_poll(struct cluster *who)
 	return false;
 }
 
-bool
+void
 thread_spreads(struct core *who)
 {
 	(void)who;
-	return false;
 }
 
 bool

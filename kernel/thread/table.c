@@ -158,7 +158,10 @@ may_use(const struct process *p, uint32_t core)
 	return core - p->core_first < p->core_count;
 }
 
-/* A TC, for a process whose cores run no threads any more: there always is one. */
+/*
+ * A TC, for a process of whose cores none but home runs threads: home if it is one, and there is
+ * always one.
+ */
 static __attribute__((noinline)) struct core *
 any_shared(struct cluster *c)
 {
@@ -179,14 +182,6 @@ core_by_order(const struct cluster *c, const struct process *p, uint32_t n)
 		o->core_bits | (n & ((1u << o->core_bits) - 1)));
 }
 
-/* None of its cores runs threads, but home may. */
-static struct core *
-home_or_shared(struct cluster *c, const struct process *p)
-{
-	return p->core_first == KERNEL_CORE && core_runs_users(core_at(c, KERNEL_CORE)) ?
-		core_at(c, KERNEL_CORE) : any_shared(c);
-}
-
 /* The first of those with the fewest threads, in the order of the process's domain. */
 static __attribute__((noinline)) struct core *
 look_in_order(struct cluster *c, const struct process *p)
@@ -200,7 +195,7 @@ look_in_order(struct cluster *c, const struct process *p)
 			(best == NULL || core->load < best->load))
 			best = core;
 	}
-	return best != NULL ? best : home_or_shared(c, p);
+	return best != NULL ? best : any_shared(c);
 }
 
 /*
@@ -230,7 +225,7 @@ look_for_least_loaded(struct cluster *c, const struct process *p, uint32_t at)
 		paths_meet();
 	}
 	if (best == NULL)
-		return home_or_shared(c, p);
+		return any_shared(c);
 	c->load_floor = best->load;
 	return best;
 }

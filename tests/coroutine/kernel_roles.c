@@ -146,7 +146,7 @@ any_change(void)
 	long e = give(core, role);
 
 	coro_check(e == 0 || e == -E_BUSY ||
-		(core == 0 && e == (role == ROLE_TC ? -E_NOSYS : -E_INVAL)));
+		(core == 0 && e == -E_INVAL && role != ROLE_TC && role != ROLE_KC));
 }
 
 /* What a core says by now, in memory of this caller. */
@@ -155,6 +155,15 @@ info_of(unsigned me, unsigned core)
 {
 	coro_check(KC(KC_CORE_INFO, core, &shared.info[me][core]) == 0);
 	return &shared.info[me][core];
+}
+
+/* No thread is there, and core 0 is a kernel core only. */
+static bool
+has_left(unsigned core)
+{
+	const struct core_info *is = info_of(0, core);
+
+	return is->threads == 0 && (core != 0 || is->acts == ROLE_KC);
 }
 
 /*
@@ -172,7 +181,7 @@ leave_one(unsigned core)
 		if (i != core)
 			coro_check(give(i, i == 0 || coro_random(2) ? ROLE_KC : ROLE_IDLE) == 0);
 	for (unsigned i = 0; i < CORES; i++)
-		while (i != core && info_of(0, i)->threads != 0) {
+		while (i != core && !has_left(i)) {
 			coro_check(++points < SETTLE);
 			KC(KC_FUTEX_WAKE, &shared.word[run.round], THREADS);
 			coro_user_point();

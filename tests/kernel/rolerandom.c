@@ -23,7 +23,6 @@
 static int authority, cores;
 static uint32_t role[CORES];		/* the naive table */
 static uint32_t seed = 1, calls = CALLS;
-static uint32_t first_role;		/* of core 0 */
 static uint32_t go_on, wrong, laps[WORKERS];
 static uint32_t tid[WORKERS];
 
@@ -101,8 +100,6 @@ answer_to(int core, uint32_t wish)
 
 	if (core == 0 && (wish == ROLE_AC || wish == ROLE_IDLE))
 		return -E_INVAL;
-	if (core == 0 && wish == ROLE_TC && first_role != ROLE_TC)
-		return -E_NOSYS;
 	for (int i = 0; i < cores; i++)
 		shared += role[i] == ROLE_TC;
 	return role[core] == ROLE_TC && wish != ROLE_TC && shared == 1 ? -E_BUSY : 0;
@@ -170,7 +167,6 @@ server_main(int argc, char **argv)
 	authority = atoll_startup()->authority;
 	kcluster_info(&info);
 	cores = (int)info.cores;
-	first_role = kt_core_info(0).role;
 	kt_arguments(&calls, &seed);
 	RUN(roles_follow_a_naive_table);
 	kt_end();

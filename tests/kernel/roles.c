@@ -136,8 +136,6 @@ TEST(wrong_roles_are_refused)
 		if (role_at_first[i] == ROLE_TC)
 			expect_eq(give(i, ROLE_KC), -E_BUSY);
 	}
-	if (role_at_first[0] == ROLE_KC)
-		expect_eq(give(0, ROLE_TC), -E_NOSYS);
 	expect_eq(kcore_info(-1, &info), -E_INVAL);
 	expect_eq(kcore_info(cores, &info), -E_INVAL);
 	expect_eq(kcore_info(0, (void *)16), -E_FAULT);
@@ -237,6 +235,55 @@ TEST(threads_leave_a_core_that_runs_none)
 	all_as_at_first();
 	all_get_on();
 	workers_end(tid);
+}
+
+static void
+wait_for_threads(const long *tid, bool on_core_0)
+{
+	for (int i = 0; i < WORKERS; i++)
+		while ((core_of(tid[i]) == 0) != on_core_0)
+			kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
+}
+
+/* Core 0 sends its threads away when it becomes a kernel core, and has them again later. */
+TEST(threads_of_core_0_leave_and_come_back)
+{
+	long tid[WORKERS];
+	uint32_t ticks;
+
+	if (cores < 2)
+		return;
+	for (int i = 0; i < cores; i++)
+		expect_eq(give(i, ROLE_TC), 0);	/* nobody computes an AC to death */
+	expect_eq(kt_core_info(0).acts, ROLE_TC);
+	workers_begin(tid);
+	for (int i = 0; i < WORKERS; i++)
+		expect_eq(kthread_cores((int)tid[i], 0, 1), 0);
+	wait_for_threads(tid, true);
+	for (int round = 0; round < 5; round++) {
+		expect_eq(give(0, ROLE_KC), 0);
+		wait_for_threads(tid, false);
+		while (kt_core_info(0).acts != ROLE_KC)
+			kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
+		expect_eq(kt_core_info(0).threads, 0);
+		expect_eq(kt_core_info(0).role, ROLE_KC);
+		ticks = kt_core_info(0).ticks;
+		all_get_on();
+		expect_eq(kt_core_info(0).ticks, ticks);
+		expect_eq(give(0, ROLE_TC), 0);
+		wait_for_threads(tid, true);
+		all_get_on();
+		expect(kt_core_info(0).threads >= WORKERS);
+	}
+	/* whoever is sent elsewhere meanwhile stays there */
+	expect_eq(give(0, ROLE_KC), 0);
+	for (int i = 0; i < WORKERS; i++)
+		expect_eq(kthread_cores((int)tid[i], 1, 1), 0);
+	expect_eq(give(0, ROLE_TC), 0);
+	all_get_on();
+	wait_for_threads(tid, false);
+	workers_end(tid);
+	all_as_at_first();
 }
 
 static uint32_t met[2];
@@ -435,7 +482,7 @@ any_role(void)
 	int core = (int)any((uint32_t)cores);
 	long e = give(core, any(4));
 
-	expect(e == 0 || e == -E_BUSY || (core == 0 && (e == -E_INVAL || e == -E_NOSYS)));
+	expect(e == 0 || e == -E_BUSY || (core == 0 && e == -E_INVAL));
 }
 
 TEST(roles_change_while_threads_compute_and_wait)
@@ -535,5 +582,6 @@ server_main(int argc, char **argv)
 	RUN(only_one_goes_to_an_empty_core);
 	RUN(roles_change_while_threads_compute_and_wait);
 	RUN(nothing_is_lost_when_processes_end_meanwhile);
+	RUN(threads_of_core_0_leave_and_come_back);
 	kt_end();
 }

@@ -13,9 +13,9 @@
  * proves: kernel/thread/run.c home_round 5d34ee33db10
  * proves: kernel/thread/run.c home_follow d038979b7942
  * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
- * proves: kernel/thread/run.c core_interrupted 35927d6295e7
+ * proves: kernel/thread/run.c core_interrupted 38331444cf4a
  * proves: kernel/am/am.c call_directly deb137c2fd2a
- * proves: kernel/am/am.c ring_home 49ca7561011a
+ * proves: kernel/am/am.c ring_home 3167dea8bbba
  *
  * run: -DMESSAGES=2 -DEVENTS=2 -DCALLS=2 -DSTEPS=2
  * run: -DMESSAGES=3 -DEVENTS=1 -DCALLS=1 -DSTEPS=4

@@ -18,7 +18,7 @@
  * proves: kernel/thread/run.c quantum_begin 0322bf243036
  * proves: kernel/thread/run.c cut_short 8377818a3eed
  * proves: kernel/thread/run.c give_way da69380a8476
- * proves: kernel/thread/run.c core_interrupted 35927d6295e7
+ * proves: kernel/thread/run.c core_interrupted 38331444cf4a
  * proves: kernel/thread/run.c core_drop_current a0ccccc33fd7
  * proves: kernel/thread/run.c core_evict 2586721ddade
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66

@@ -30,6 +30,13 @@ struct boot_record;
 void hal_noc_init(const struct boot_record *record);
 
 /*
+ * Home core: from now on events interrupt a user thread that runs here, or they need not, which is
+ * at first as the boot record says of this core. Who sends may have looked already: of what came
+ * before this call in hal_noc_activity the home core is sure, behind a fence.
+ */
+void hal_noc_home_runs_users(bool yes);
+
+/*
  * Slots of every window: the mailbox slots, one for each connector and sending cluster; where there
  * are fewer connectors than ports, MAILBOX_CREDITS for each mailbox port; then the portal slots,
  * one for each connector of portals: if those are as many as ports, a port's has its number. Each

@@ -81,6 +81,7 @@ hal_noc_console_read(unsigned cluster, char *text, size_t len)
 	}
 	if (taken > 0) {
 		hal_store32(&r->tail, tail);
+		hal_fence();
 		noc_ring_home(cluster);
 	}
 	return taken;

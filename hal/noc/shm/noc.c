@@ -40,29 +40,25 @@ reset_doorbells(const struct window_geometry *g)
 	}
 }
 
-/* Which home cores a message must interrupt. */
-static void
-note_homes(struct noc_own *own, const struct boot_record *record)
-{
-	for (uint32_t i = 0; i < record->clusters; i++)
-		if (record->roles[record->cluster[i].first_core] == ROLE_TC)
-			own->homes_run_users[i >> 5] |= (uint32_t)1 << (i & 31);
-}
-
 void
 hal_noc_attach(const struct boot_record *record)
 {
 	window_geometry_init(&noc_own()->geometry, record, hal_cluster_id());
-	note_homes(noc_own(), record);
 }
 
 void
 noc_ring_home(unsigned cluster)
 {
-	if ((noc_own()->homes_run_users[cluster >> 5] >> (cluster & 31) & 1) != 0)
+	if (hal_peek32(&window_of(cluster)->home_runs_users) != 0)
 		hal_interrupt_home(cluster);
 	else
 		hal_notify(cluster, 0);
+}
+
+void
+hal_noc_home_runs_users(bool yes)
+{
+	hal_store32(&window_own()->home_runs_users, yes);
 }
 
 void
@@ -77,6 +73,8 @@ hal_noc_init(const struct boot_record *record)
 	own->incarnation = record->cluster[own->geometry.self].incarnation;
 	reset_doorbells(&own->geometry);
 	drop_old_events(own, w);
+	hal_noc_home_runs_users(record->roles[record->cluster[own->geometry.self].first_core] ==
+		ROLE_TC);
 	hal_store32(&w->heartbeat, 0);
 	hal_store32(&w->incarnation, own->incarnation);
 	hal_store32(&w->magic, WINDOW_MAGIC);

@@ -400,12 +400,21 @@ TEST(a_home_core_that_runs_users_is_interrupted_and_no_other)
 {
 	two_clusters_up();
 	record.roles[1] = ROLE_TC;
-	hal_noc_attach(&record);
+	here = 1;
+	hal_noc_init(&record);
 	here = 0;
 	expect_eq(hal_noc_notify(1, 5), 0);
 	expect(interrupts[1] == 1 && rings[1] == 0);
 	expect_eq(hal_noc_notify(0, 5), 0);
 	expect(interrupts[0] == 0 && rings[0] == 1);
+	here = 1;
+	hal_noc_home_runs_users(false);
+	here = 0;
+	expect_eq(hal_noc_notify(1, 5), 0);
+	expect(interrupts[1] == 1 && rings[1] == 1);
+	here = 1;
+	hal_noc_home_runs_users(true);
+	here = 0;
 	hal_noc_mark_dead(1);
 	expect(interrupts[1] == 2 && interrupts[0] == 0);
 }

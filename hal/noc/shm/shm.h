@@ -14,7 +14,6 @@
 struct noc_own {
 	struct window_geometry geometry;
 	uint32_t incarnation;
-	uint32_t homes_run_users[CLUSTERS_MAX / 32];	/* bitmap: the home core is a TC */
 	/* home core */
 	uint32_t looked;		/* activity when all rings were last found empty */
 	uint32_t next_peer;		/* where hal_noc_poll looks first */
@@ -54,7 +53,10 @@ ring_data(struct window_ring *r)
 	return r + 1;
 }
 
-/* Something came for this cluster: its home core looks at it soon, whatever it runs. */
+/*
+ * Something came for this cluster, which was said in full order before: its home core looks at it
+ * soon, whatever it runs.
+ */
 void noc_ring_home(unsigned cluster);
 
 /*

@@ -57,7 +57,8 @@ struct window {
 	uint32_t state;			/* enum window_state; written by whoever notices a death */
 	uint32_t heartbeat;
 	uint32_t deaths;		/* that the owner was told of */
-	uint32_t reserved1[11];
+	uint32_t home_runs_users;	/* events interrupt the owner's core 0 */
+	uint32_t reserved1[10];
 	/* counts everything that came, after it is there: see hal_noc_activity */
 	uint32_t activity;
 	uint32_t reserved2[15];
