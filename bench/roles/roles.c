@@ -157,9 +157,8 @@ lower(int tid)
 		role_fail("cannot lower a priority", result);
 }
 
-/* The first core of the role that has no thread, or is a TC. */
-static int
-core_with(uint32_t role)
+int
+role_core(uint32_t role)
 {
 	struct core_info info;
 
@@ -186,7 +185,7 @@ start_beside(int argc, char **argv, int *tid)
 	if (callers < 0 || callers > BESIDE_MAX - 3)
 		role_fail("too many callers", callers);
 	for (long i = 0; i < callers; i++)
-		tid[n++] = start_on(run_caller, NULL, core_with(ROLE_AC));
+		tid[n++] = start_on(run_caller, NULL, role_core(ROLE_AC));
 	while (callers > 0 && __atomic_load_n(&calls_made, __ATOMIC_RELAXED) < 100)
 		kvoid_remote();
 	return n;
@@ -228,14 +227,14 @@ join_thread(int tid)
 }
 
 void
-role_measure(int argc, char **argv, void (*work)(void))
+role_run(int argc, char **argv, void (*work)(void))
 {
 	int is_tc = role_option(argc, argv, "--on", "tc"), beside[BESIDE_MAX], n, tid;
 
 	wait_for_servers();
 	measured.work = work;
 	measured.wants_best = role_option(argc, argv, "--best", "yes");
-	measured.core = core_with(is_tc ? ROLE_TC : ROLE_AC);
+	measured.core = role_core(is_tc ? ROLE_TC : ROLE_AC);
 	tid = start_on(run_measured, NULL, measured.core);
 	lower(tid);
 	while (__atomic_load_n(&measured.is_ready, __ATOMIC_ACQUIRE) == 0)
@@ -245,6 +244,12 @@ role_measure(int argc, char **argv, void (*work)(void))
 	join_thread(tid);
 	for (int i = 0; i < n; i++)
 		join_thread(beside[i]);
+}
+
+void
+role_measure(int argc, char **argv, void (*work)(void))
+{
+	role_run(argc, argv, work);
 	report();
 }
 

@@ -28,9 +28,15 @@
 /* Have work() run on the measured thread, and report what was counted; it ends when that has. */
 void role_measure(int argc, char **argv, void (*work)(void));
 
+/* The same without a report, for work without a window. */
+void role_run(int argc, char **argv, void (*work)(void));
+
 /* On the measured thread. */
 void window_begin(void);
 void window_end(void);
+
+/* The first core of a role (ROLE_*) that has no thread, or is a TC; never core 0. */
+int role_core(uint32_t role);
 
 /* Memory as --pages and --fault say it, zeros. Before role_measure. */
 void *role_memory(int argc, char **argv, size_t bytes);
