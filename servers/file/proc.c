@@ -143,6 +143,13 @@ threads_of(const struct proc_process *p)
 	return p->listed.counts.threads != 0 ? p->listed.counts.threads : p->ranks;
 }
 
+/* Linux's letter for what it does. */
+static int
+state_of(const struct proc_process *p)
+{
+	return p->has_ended ? 'Z' : p->listed.runs != 0 ? 'R' : 'S';
+}
+
 /* As Linux's, with zeros for what there is not: times in hundredths of a second, rss in pages. */
 static int
 text_of_stat(const struct proc_process *p, char *to)
@@ -151,7 +158,7 @@ text_of_stat(const struct proc_process *p, char *to)
 
 	return fmt_print(to, TEXT_MAX, "%d (%s) %c %d 0 0 0 -1 0 %u 0 0 0 %lu 0 0 0 20 0 %u 0 %u "
 		"%lu %u 0 0 0 0 0 0 0 0 0 0 0 0 0 17 %u 0 0 0 0 0\n", p->pid, p->listed.name,
-		p->has_ended ? 'Z' : 'S', p->parent, c->faults,
+		state_of(p), p->parent, c->faults,
 		(unsigned long)(c->run_ns / NS_PER_TICK), threads_of(p), p->since,
 		(unsigned long)c->pages * p->page_bytes, c->pages, c->core);
 }
@@ -166,7 +173,7 @@ text_of_status(const struct proc_process *p, char *to)
 		"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nVmSize:\t%u kB\nVmRSS:\t%u kB\n"
 		"Threads:\t%u\nvoluntary_ctxt_switches:\t%u\n"
 		"nonvoluntary_ctxt_switches:\t%u\nCluster:\t%u\nCore:\t%u\nCalls:\t%u\n"
-		"Faults:\t%u\nMoves:\t%u\n", p->listed.name, p->has_ended ? 'Z' : 'S', p->pid,
+		"Faults:\t%u\nMoves:\t%u\n", p->listed.name, state_of(p), p->pid,
 		p->parent, kb, kb, threads_of(p), c->switches, c->preempted, p->cluster, c->core,
 		c->calls, c->faults, c->moves);
 }

@@ -117,6 +117,9 @@ TEST(files_say_what_is_true_when_they_are_opened)
 		"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nVmSize:\t200 kB\nVmRSS:\t200 kB\n"
 		"Threads:\t5\nvoluntary_ctxt_switches:\t8\nnonvoluntary_ctxt_switches:\t5\n"
 		"Cluster:\t3\nCore:\t13\nCalls:\t77\nFaults:\t6\nMoves:\t3\n");
+	process[0].listed.runs = 1;
+	expect_file("/proc/2/stat", "2 (sh) R 0 0 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 "
+		"0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0\n");
 	process[1].has_ended = true;
 	process[1].listed.counts = (struct thread_counts){0};
 	expect_file("proc//9/./status", "Name:\tring\nState:\tZ\nPid:\t9\nPPid:\t2\n"

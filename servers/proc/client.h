@@ -250,6 +250,8 @@ struct process_listed {
 	 * Zeros: it has ended. `core` is the machine's number of it
 	 */
 	struct thread_counts counts;
+	uint32_t runs;		/* 1: a thread of it had a core when it was listed */
+	uint32_t reserved;
 	char name[PROCESS_NAME_MAX];
 };
 

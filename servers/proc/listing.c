@@ -6,14 +6,20 @@
 #include <base/str.h>
 #include <servers/proc/listing.h>
 
-/* What a process has done, and of its earlier programs the time. Of one that has ended nothing. */
+/*
+ * What a process has done, and of its earlier programs the time. Of one that has ended nothing. A
+ * process runs whose time goes on from one question to the next.
+ */
 static void
-count_member(const struct agent *a, const struct member *m, struct thread_counts *counts)
+count_member(const struct agent *a, const struct member *m, struct process_listed *listed)
 {
 	int proc = m->part != NULL ? m->part->proc : m->is_part ? a->part.proc : m->proc;
+	struct thread_counts *counts = &listed->counts, again;
 
 	if (m->state != MEMBER_RUNS || process_counts(proc, counts) < 0)
 		memset(counts, 0, sizeof(*counts));
+	else if (process_counts(proc, &again) >= 0)
+		listed->runs = again.run_ns > counts->run_ns;
 	counts->run_ns += m->before_ns;
 	counts->core += a->here.first_core;
 }
@@ -22,7 +28,7 @@ uint32_t
 listing_put(struct agent *a, int32_t after, struct process_reply *r, void *out)
 {
 	const struct member *m = family_next(&a->family, after), *parent;
-	_Alignas(uint64_t) struct process_listed listed;
+	_Alignas(uint64_t) struct process_listed listed = {0};
 
 	if (m == NULL)
 		return 0;
@@ -37,7 +43,7 @@ listing_put(struct agent *a, int32_t after, struct process_reply *r, void *out)
 	r->ranks = m->is_part ? a->part.ranks : m->part != NULL ? m->part->ranks : 1;
 	r->since = m->since;
 	r->core = m->core > 0 ? a->here.first_core + m->core : 0;
-	count_member(a, m, &listed.counts);
+	count_member(a, m, &listed);
 	memcpy(listed.name, m->name, sizeof(m->name));
 	memcpy(out, &listed, sizeof(listed));
 	return sizeof(listed);

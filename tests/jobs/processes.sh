@@ -33,6 +33,9 @@ echo "core any" > /proc/$one/ctl; echo "core -1" > /proc/$other/ctl; cat /proc/$
 # What it takes is counted.
 ticks() { set -- $(cat /proc/$1/stat); echo ${14}; }
 while test $(ticks $one) -lt 5; do :; done
+while ! grep -q 'State:.R' /proc/$one/status; do :; done
+state() { set -- $(cat /proc/$1/stat); echo $3; }
+while test $(state $one) != R; do :; done; echo "it runs, and who asks waits: $(state $$)"
 echo "core 2" > /proc/$one/ctl
 while ! grep -q 'Core:.2$' /proc/$one/status; do :; done
 before=$(ticks $one)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/times.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -263,6 +264,80 @@ as_another(void)
 	say("and of its children", t.tms_cutime + t.tms_cstime >= 5);
 }
 
+static volatile sig_atomic_t rung;
+
+static void
+rings(int sig)
+{
+	(void)sig;
+	rung++;
+}
+
+static void
+sleep_for(long ns)
+{
+	struct timespec left = {0, ns};
+
+	while (nanosleep(&left, &left) != 0)
+		continue;
+}
+
+/* A timer of processor time: 20 ms of it, again and again. */
+static void
+timer(const char *name, int which, int sig)
+{
+	struct itimerval t = {{0, 20000}, {0, 20000}}, was;
+	static const struct itimerval off;
+	long before = now(CLOCK_PROCESS_CPUTIME_ID), others = 0;
+	pthread_t thread;
+
+	printf("%s\n", name);
+	signal(sig, rings);
+	rung = 0;
+	say("it is set", setitimer(which, &t, NULL) == 0);
+	sleep_for(200 * MS);
+	say("who sleeps is not told", rung == 0);
+	while (rung < 3)
+		continue;
+	say("who computes is", now(CLOCK_PROCESS_CPUTIME_ID) - before >= PART);
+	say("it is asked", getitimer(which, &was) == 0 && was.it_interval.tv_usec == 20000 &&
+		was.it_value.tv_sec == 0 && was.it_value.tv_usec > 0);
+	rung = 0;
+	if (pthread_create(&thread, NULL, other, &others) != 0)
+		exit(1);
+	pthread_join(thread, NULL);
+	say("another thread's time counts", rung > 0);
+	say("it is set to nothing", setitimer(which, &off, &was) == 0 &&
+		was.it_interval.tv_usec == 20000);
+	rung = 0;
+	compute(LONG);
+	say("nobody is told", rung == 0 && getitimer(which, &was) == 0 &&
+		was.it_value.tv_usec == 0);
+}
+
+static void
+timers(void)
+{
+	struct itimerval t = {{0, 0}, {0, 1000000}};
+
+	timer("ITIMER_VIRTUAL", ITIMER_VIRTUAL, SIGVTALRM);
+	timer("ITIMER_PROF", ITIMER_PROF, SIGPROF);
+	say("a second of microseconds is none", setitimer(ITIMER_PROF, &t, NULL) != 0);
+	say("there is no fourth", syscall(SYS_setitimer, 3, &t, NULL) != 0 &&
+		syscall(SYS_getitimer, 3, &t) != 0 && syscall(SYS_setitimer, -1, &t, NULL) != 0);
+}
+
+static void
+ends_by_a_timer(void)
+{
+	struct itimerval t = {{0, 0}, {0, LONG / 1000}};
+
+	signal(SIGPROF, SIG_DFL);
+	setitimer(ITIMER_PROF, &t, NULL);
+	for (;;)
+		continue;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -274,11 +349,13 @@ main(int argc, char **argv)
 	}
 	threads();
 	others_are_told();
+	timers();
 	of_parent = now(CLOCK_PROCESS_CPUTIME_ID);
 	child("a child computes", computes, 7 << 8);
 	child("a child computes without a call", computes_at_once, 7 << 8);
 	child("a child has a child that computes", has_a_child, 7 << 8);
 	child("a child ends by a signal", ends_by_a_signal, SIGTERM);
+	child("a child ends by a timer", ends_by_a_timer, SIGPROF);
 	child("a child becomes another program", becomes_another, 7 << 8);
 	printf("ok times\n");
 	return 0;

@@ -8,18 +8,28 @@
 #include <user/personality/lock.h>
 #include <user/personality/signal.h>
 #include <user/personality/process.h>
+#include <user/personality/usage.h>
 
 #define NS_PER_US 1000ull
 #define US_PER_S 1000000ull
 #define ITIMER_REAL 0
+#define ITIMER_PROF 2
+#define TIMERS (ITIMER_PROF + 1)	/* the one between is ITIMER_VIRTUAL */
 #define SI_USER 0
 #define SI_KERNEL 128
 #define NOTES 31
 #define QUEUE 32
 #define EVERYBODY 0x7fffffff
 
+/* In time of its clock: when it is over next (0: never), and how long after that again. */
+struct timer {
+	uint64_t first, period;
+};
+
+static const int signal_of_timer[TIMERS] = {SIGALRM, SIGVTALRM, SIGPROF};
+
 static struct {
-	struct lock lock;		/* of the channel and the timer */
+	struct lock lock;		/* of the channel and the timers */
 	struct channel channel;
 	bool is_open;
 	uint32_t is_used;		/* threads listen */
@@ -28,7 +38,7 @@ static struct {
 	uint32_t children;		/* ends that were told of */
 	uint32_t continued;		/* how often SIGCONT came */
 	struct signal_note note[NOTES];	/* of the first signals; the others come from nobody */
-	uint64_t alarm, period;		/* of SIGALRM, 0: none */
+	struct timer timer[TIMERS];
 	/* signals of which each comes, in order; tid: for that thread, 0: for the process */
 	struct lock queue_lock;
 	uint32_t queued;
@@ -321,23 +331,57 @@ channel_needs_look(void)
 static void
 set_alarm(void)
 {
+	const struct timer *real = &signals.timer[ITIMER_REAL];
 	struct alarm_times times = {.first = FOREVER};
 
-	if (signals.alarm != 0)
-		times = (struct alarm_times){signals.alarm, signals.period > 0 &&
-			signals.period < ALARM_PERIOD_MIN ? ALARM_PERIOD_MIN : signals.period};
+	if (real->first != 0)
+		times = (struct alarm_times){real->first, real->period > 0 &&
+			real->period < ALARM_PERIOD_MIN ? ALARM_PERIOD_MIN : real->period};
 	if (signals.limit != 0 && signals.limit < times.first)
 		times = (struct alarm_times){.first = signals.limit};
 	kalarm_set(PERSONALITY_SIGNAL_BIT, &times);
 }
 
+/* If a timer is over: its next time, and its signal. */
 static void
-look_at_limit(const struct handler_event *c, uint64_t now)
+timer_look(const struct handler_event *c, unsigned which, uint64_t now)
+{
+	const struct signal_note note = {.code = SI_KERNEL};
+	struct timer *t = &signals.timer[which];
+
+	if (t->first == 0 || now < t->first)
+		return;
+	t->first = t->period == 0 ? 0 : now + t->period - (now - t->first) % t->period;
+	signal_pend(c, signal_of_timer[which], &note);
+}
+
+/* The timers of processor time: how long until the next may be over, or FOREVER. */
+static uint64_t
+timers_left(const struct handler_event *c)
+{
+	uint64_t left = FOREVER;
+
+	for (unsigned i = ITIMER_REAL + 1; i < TIMERS; i++) {
+		const struct timer *t = &signals.timer[i];
+
+		if (t->first != 0)
+			timer_look(c, i, usage_process());
+		if (t->first != 0 && usage_left(t->first) < left)
+			left = usage_left(t->first);
+	}
+	return left;
+}
+
+/* How long the process has run: its limit, and timers. */
+static void
+look_at_used(const struct handler_event *c, uint64_t now)
 {
 	const struct signal_note note = {.code = SI_KERNEL};
 	int sig;
-	uint64_t left = limits_time_left(c, &sig);
+	uint64_t left = limits_time_left(c, &sig), of_timers = timers_left(c);
 
+	if (of_timers < left)
+		left = of_timers;
 	signals.limit = left == FOREVER ? 0 : now + left;
 	set_alarm();
 	if (sig == SIGKILL) {
@@ -349,33 +393,33 @@ look_at_limit(const struct handler_event *c, uint64_t now)
 }
 
 static void
-look_at_timer(const struct handler_event *c)
+look_at_timers(const struct handler_event *c)
 {
-	const struct signal_note note = {.code = SI_KERNEL};
+	const struct timer *real = &signals.timer[ITIMER_REAL];
 	uint64_t now = 0;
 
 	kclock(&now);
 	if (signals.limit != 0 && now >= signals.limit)
-		look_at_limit(c, now);
-	if (signals.alarm == 0 || now < signals.alarm)
+		look_at_used(c, now);
+	if (real->first == 0 || now < real->first)
 		return;
-	signals.alarm = signals.period == 0 ? 0 : now + signals.period -
-		(now - signals.alarm) % signals.period;
+	timer_look(c, ITIMER_REAL, now);
 	if (signals.limit != 0)
 		set_alarm();
-	signal_pend(c, SIGALRM, &note);
 }
 
 static void
 look(const struct handler_event *c)
 {
-	if (signals.alarm == 0 && signals.limit == 0 && !channel_needs_look())
+	bool has_timer = signals.timer[ITIMER_REAL].first != 0 || signals.limit != 0;
+
+	if (!has_timer && !channel_needs_look())
 		return;
 	lock_take(&signals.lock);
 	if (signals.is_open)
 		look_at_channel(c);
-	if (signals.alarm != 0 || signals.limit != 0)
-		look_at_timer(c);
+	if (has_timer)
+		look_at_timers(c);
 	lock_give(&signals.lock);
 }
 
@@ -482,16 +526,27 @@ signal_stop(const struct handler_event *c, int sig)
 
 /* --- the timer --- */
 
-static void
-timer_tell(uint64_t *to)
+/* By its clock. */
+static uint64_t
+timer_now(unsigned which)
 {
-	uint64_t now = 0, left = 0;
+	uint64_t now = 0;
 
+	if (which != ITIMER_REAL)
+		return usage_process();
 	kclock(&now);
-	if (signals.alarm != 0)
-		left = (signals.alarm > now ? signals.alarm - now : 0) / NS_PER_US + 1;
-	to[0] = signals.period / NS_PER_US / US_PER_S;
-	to[1] = signals.period / NS_PER_US % US_PER_S;
+	return now;
+}
+
+static void
+timer_tell(const struct timer *t, uint64_t now, uint64_t *to)
+{
+	uint64_t left = 0;
+
+	if (t->first != 0)
+		left = (t->first > now ? t->first - now : 0) / NS_PER_US + 1;
+	to[0] = t->period / NS_PER_US / US_PER_S;
+	to[1] = t->period / NS_PER_US % US_PER_S;
 	to[2] = left / US_PER_S;
 	to[3] = left % US_PER_S;
 }
@@ -499,9 +554,10 @@ timer_tell(uint64_t *to)
 long
 signal_timer_get(const struct handler_event *c)
 {
-	if (arg(c, 0) != ITIMER_REAL)
+	if (arg(c, 0) >= TIMERS)
 		return -E_INVAL;
-	timer_tell((uint64_t *)arg(c, 1));
+	timer_tell(&signals.timer[arg(c, 0)], timer_now((unsigned)arg(c, 0)),
+		(uint64_t *)arg(c, 1));
 	return 0;
 }
 
@@ -511,26 +567,40 @@ is_time(const uint64_t *t)
 	return t[0] < FOREVER / US_PER_S / NS_PER_US / 2 && t[1] < US_PER_S;
 }
 
+/* How long the process has run may have to be looked at at another time now. */
+static void
+follow_used(const struct handler_event *c)
+{
+	uint64_t now = 0;
+
+	kclock(&now);
+	look_at_used(c, now);
+}
+
 /* The thread that sets it is the one that is told. */
 long
 signal_timer_set(const struct handler_event *c)
 {
 	static const uint64_t none[4];
 	const uint64_t *span = arg(c, 1) != 0 ? (const uint64_t *)arg(c, 1) : none;
-	uint64_t now = 0, first, period;
+	unsigned long which = arg(c, 0);
+	uint64_t now, first, period;
 
-	if (arg(c, 0) != ITIMER_REAL || !is_time(span) || !is_time(span + 2))
+	if (which >= TIMERS || !is_time(span) || !is_time(span + 2))
 		return -E_INVAL;
 	first = (span[2] * US_PER_S + span[3]) * NS_PER_US;
 	period = (span[0] * US_PER_S + span[1]) * NS_PER_US;
 	signals_want(c, 0);
-	kclock(&now);
+	now = timer_now((unsigned)which);
 	lock_take(&signals.lock);
 	if (arg(c, 2) != 0)
-		timer_tell((uint64_t *)arg(c, 2));
-	signals.alarm = first == 0 ? 0 : now + first;
-	signals.period = first == 0 ? 0 : period;
-	set_alarm();
+		timer_tell(&signals.timer[which], now, (uint64_t *)arg(c, 2));
+	signals.timer[which] = (struct timer){first == 0 ? 0 : now + first,
+		first == 0 ? 0 : period};
+	if (which == ITIMER_REAL)
+		set_alarm();
+	else
+		follow_used(c);
 	lock_give(&signals.lock);
 	return 0;
 }
@@ -539,11 +609,8 @@ signal_timer_set(const struct handler_event *c)
 void
 signal_time_limit(const struct handler_event *c)
 {
-	uint64_t now = 0;
-
 	signals_want(c, 0);
-	kclock(&now);
 	lock_take(&signals.lock);
-	look_at_limit(c, now);
+	follow_used(c);
 	lock_give(&signals.lock);
 }

@@ -34,6 +34,8 @@
 #define SIGTTOU 22
 #define SIGURG 23
 #define SIGXCPU 24
+#define SIGVTALRM 26
+#define SIGPROF 27
 #define SIGWINCH 28
 
 #define CLD_EXITED 1

@@ -82,6 +82,16 @@ usage_process(void)
 	return usage.before + (process_counts(SELF, &n) < 0 ? 0 : n.run_ns);
 }
 
+uint64_t
+usage_left(uint64_t until)
+{
+	struct thread_counts n = {0};
+	uint64_t used = usage.before + (process_counts(SELF, &n) < 0 ? 0 : n.run_ns);
+	uint64_t left = used < until ? (until - used) / (n.threads > 1 ? n.threads : 1) : 0;
+
+	return left > ALARM_PERIOD_MIN ? left : ALARM_PERIOD_MIN;
+}
+
 static uint64_t
 children(void)
 {

@@ -22,6 +22,12 @@ struct inherit;
 uint64_t usage_process(void);
 uint64_t usage_thread(const struct thread_record *r);
 
+/*
+ * How long it takes at least until the process has had so much time: all its threads may run at
+ * once. Never so short that alarms would be all that happens.
+ */
+uint64_t usage_left(uint64_t until);
+
 /* Of the process and its children, as ends carry it: struct proc_status, `used`. */
 uint32_t usage_at_end(void);
 
