@@ -137,7 +137,7 @@ HALTEST_OBJ := $(call k_obj,$(HALTEST_SRC))
 $(OUT)/offsets: tools/plugin/offsets.c $(K_FLAGS_FILE) | $(PREPARE)
 	$(call say,CC,$<)
 	$(Q)$(KCC) $(K_COMMON) $(K_FREE) -I$(VIEW)/kernel $(K_HALINC) -MF $@.d -MT $@ -S -o $@.s $<
-	$(Q)sed -n '/^@ /s/^@ \([a-z_]*\) [$$]*/\1 /p' $@.s > $@
+	$(Q)sed -n 's/.*\.ident[^"]*"@ \([a-z_]*\) [$$]*\([0-9]*\)".*/\1 \2/p' $@.s > $@
 -include $(OUT)/offsets.d
 
 ifeq ($(PORT),hosted)

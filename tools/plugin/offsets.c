@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where the words of the kernel lie that are looked at from outside the machine
- * (tools/run/kernelmem.py, trace.c): compiled to assembly, of which the lines `@ name value` are
+ * (tools/run/kernelmem.py, trace.c): compiled to assembly, of which the texts `@ name value` are
  * kept (mk/kernel.mk), and never linked.
  */
 #include <hal/core.h>
 #include <kernel/cluster.h>
 #include <kernel/thread/counts.h>
 
-#define SAY(name, value) __asm__ volatile("\n@ " name " %0" : : "i"(value))
+#define SAY(name, value) __asm__ volatile(".ident \"@ " name " %0\"" : : "i"(value))
 #define CORE(name, field) SAY(name, offsetof(struct core, field))
 #define THREAD(name, field) SAY(name, offsetof(struct thread, field))
 #define PROC(name, field) SAY(name, offsetof(struct process, field))

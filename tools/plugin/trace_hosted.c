@@ -100,10 +100,12 @@ look(const struct core *core)
 	const struct cluster *c = core->cluster;
 	const struct thread *t = core->current;
 	struct seen *s = &seen[core->id];
+	bool is_other;
 
 	if (!is_traced(core))
 		return;
-	if (is_new(&s->tid, t == NULL ? 0 : t->tid) | is_new(&s->proc, t == NULL ? 0 : t->proc->id))
+	is_other = is_new(&s->tid, t == NULL ? 0 : t->tid);
+	if (is_new(&s->proc, t == NULL ? 0 : t->proc->id) || is_other)
 		emit(core, CURRENT, s->tid, s->proc);
 	for (uint32_t i = 0; core_is_home(core) && i < c->cores; i++)
 		look_at(core, core_at(c, i));
