@@ -51,6 +51,23 @@ file_offset(const struct file *f)
 	return (uintptr_t)f->data - archive.addr;
 }
 
+const struct file_place *
+file_place(uint32_t number)
+{
+	struct file list;
+
+	return number < FILE_TREES_MAX && file_open(FILE_TREES, &list) == 0 &&
+		number < list.bytes / sizeof(struct file_place) ?
+		(const struct file_place *)list.data + number : NULL;
+}
+
+bool
+file_place_has(const struct file_place *p, const char *path)
+{
+	return str_len_max(path, p->bytes) == p->bytes && memcmp(path, p->path, p->bytes) == 0 &&
+		(path[p->bytes] == '/' || path[p->bytes] == 0);
+}
+
 size_t
 file_read(const struct file *f, size_t offset, void *to, size_t len)
 {

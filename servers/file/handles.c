@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * Descriptions of open files, and the handles of clients that stand for them. A handle's number is
- * its entry's, the life of that, and which life of the server it is: what was open when the server
- * before has ended is not open here, and no other handle is taken for it.
+ * its entry's, its server's, the life of the entry, and which life of the server it is: what was
+ * open when the server before has ended is not open here, and no other handle is taken for it.
  */
 #include <abi/errors.h>
 #include <servers/file/locks.h>
 #include <servers/file/share.h>
 
-#define HANDLE_BITS 10
-#define LIFE_BITS 12			/* of an entry */
+#define SERVER_BITS 3
+#define LIFE_BITS 9			/* of an entry */
+#define LIFE_SHIFT (FILE_HANDLE_SHIFT + SERVER_BITS)
 
-_Static_assert(HANDLES_MAX == 1 << HANDLE_BITS, "entries that a number can name");
+_Static_assert(HANDLES_MAX == 1 << FILE_HANDLE_SHIFT, "entries that a number can name");
+_Static_assert(FILE_SERVERS == 1 << SERVER_BITS, "servers that a number can name");
 
 int
 handle_check_room(const struct tree *t, uint32_t client, uint32_t count)
@@ -48,14 +50,15 @@ handle_open(struct tree *t, uint32_t client, struct description *d)
 uint32_t
 handle_number(const struct tree *t, const struct handle *h)
 {
-	return t->life << (LIFE_BITS + HANDLE_BITS) |
-		(h->life & ((1u << LIFE_BITS) - 1)) << HANDLE_BITS | (uint32_t)(h - t->handle);
+	return t->life << (LIFE_SHIFT + LIFE_BITS) |
+		(h->life & ((1u << LIFE_BITS) - 1)) << LIFE_SHIFT |
+		t->place.number << FILE_HANDLE_SHIFT | (uint32_t)(h - t->handle);
 }
 
 int
 handle_error(const struct tree *t, uint32_t number)
 {
-	uint32_t life = number >> (LIFE_BITS + HANDLE_BITS);
+	uint32_t life = number >> (LIFE_SHIFT + LIFE_BITS);
 
 	return life != 0 && life != t->life ? -E_IO : -E_BADF;
 }

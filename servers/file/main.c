@@ -13,6 +13,7 @@
 #include <servers/file/client.h>
 #include <servers/file/cores.h>
 #include <servers/file/input.h>
+#include <servers/file/places.h>
 #include <servers/file/proc.h>
 #include <servers/file/share.h>
 #include <servers/file/shares.h>
@@ -33,6 +34,7 @@ static struct kept {
 } *kept;
 static int to_leader;			/* mailbox */
 static uint32_t page_blocks;		/* blocks of a page */
+static uint32_t cluster;		/* this one */
 static struct service_client *clients;	/* CLIENTS_MAX */
 
 /* The leader has the memory, so that it outlives this server. How many blocks there are then. */
@@ -132,7 +134,8 @@ add_files(void)
 			continue;
 		str_copy(name, sizeof(name), "files/");
 		str_copy(name + 6, len + 1, line);
-		if (file_open(name, &f) == 0 &&
+		if (places_find(tree, name + 6) == tree->place.number &&
+			file_open(name, &f) == 0 &&
 			tree_add_fixed(tree, name + 6, f.data, f.bytes) != 0)
 			console_print("file: no room for %s\n", name + 6);
 	}
@@ -175,22 +178,49 @@ static struct service service = {.kind = &kind, .serve = answer_request, .gone =
 
 _Static_assert(sizeof(struct kept) <= FILE_KEPT_BYTES, "what is kept");
 
-/* The tree that a server before has left, or a new one. */
+/* What a new tree begins with. */
 static void
+fill_tree(void)
+{
+	add_files();
+	if (tree->place.number == 0) {
+		tree_make(tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+		tree_make(tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
+		tree_make(tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+	}
+	tree_begun(tree);
+}
+
+/* The tree that a server before has left, or a new one. 0 or a negative error. */
+static int
 begin_tree(void)
 {
+	bool was_there;
+	int result;
+
 	know_archive();
 	tree->lasting = &kept->tree;
 	tree->block = (struct block *)(uintptr_t)kept->memory.at;
 	tree->blocks = kept->memory.pages * page_blocks;
-	if (!tree_init(tree)) {
-		add_files();
-		tree_make(tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
-		tree_make(tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
-		tree_make(tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
-		tree_begun(tree);
-	}
+	was_there = tree_init(tree);
+	tree->place.number = places_number(cluster);
+	result = places_begin(tree);
+	if (!was_there && result == 0)
+		fill_tree();
 	tree->life = kept->life = kept->life % SERVER_LIVES + 1;
+	return result;
+}
+
+/* What the leader's server alone has. */
+static void
+begin_others(void)
+{
+	if (tree->place.number > 0)
+		return;
+	cores_begin(tree);
+	proc_begin(tree);
+	input_begin(tree, &kept->sequence);
+	shares_begin(tree);
 }
 
 /* What the leader has mapped and keeps. 0 or -E_NAME. */
@@ -204,6 +234,7 @@ map_kept(void)
 	kept = at;
 	kcluster_info(&here);
 	page_blocks = here.page_bytes / BLOCK_BYTES;
+	cluster = here.cluster;
 	if (result >= 0)
 		result = to_leader = (int)kmailbox_open((int)here.cluster, PROC_PORT);
 	return result;
@@ -226,12 +257,11 @@ server_main(int argc, char **argv)
 	service.of = tree = (struct tree *)(uintptr_t)addr;
 	service.client = clients = (struct service_client *)(void *)(tree + 1);
 	tokens_stir(&tree->tokens, time_now());
-	begin_tree();
-	cores_begin(tree);
-	proc_begin(tree);
-	input_begin(tree, &kept->sequence);
+	result = begin_tree();
+	if (result < 0)
+		return (int)result;
+	begin_others();
 	memories_begin(tree, &kept->homes);
-	shares_begin(tree);
 	service.in = atoll_startup()->listens;
 	result = service_begin(&service);
 	while (result == 0) {

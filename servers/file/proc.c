@@ -9,6 +9,7 @@
 #include <base/str.h>
 #include <servers/file/cores.h>
 #include <servers/file/proc.h>
+#include <servers/file/share.h>
 
 #define MODE_DIRECTORY 0555
 #define MODE_FILE 0444
@@ -17,6 +18,7 @@
 #define KB 1024
 #define NS_PER_TICK 10000000u
 #define NAMES "/proc/names"
+#define MOUNTS "/proc/mounts"
 
 enum shown { SHOWN_NOTHING, SHOWN_STAT, SHOWN_STATUS, SHOWN_COMM, SHOWN_CMDLINE, SHOWN_CTL };
 enum machine_file { MACHINE_NONE, MACHINE_MEMINFO, MACHINE_STAT, MACHINE_UPTIME, MACHINE_LOADAVG };
@@ -283,8 +285,43 @@ show_all(struct tree *t)
 		show_node(t, path, MODE_FILE);
 	}
 	show_node(t, NAMES, MODE_FILE);
+	show_node(t, MOUNTS, MODE_FILE);
 	while (proc_next(p.pid, &p))
 		show_process(t, &p, NULL);
+}
+
+/* One more line of a file; false: it has no room for it. */
+static bool
+add_line(struct tree *t, int node, const char *line, int bytes)
+{
+	return node_write(t, (uint32_t)node, node_of(t, (uint32_t)node)->size, line,
+		(size_t)bytes) == bytes;
+}
+
+/* Who has what of the tree: memory, folders of the host, servers of other clusters. */
+static void
+show_mounts(struct tree *t)
+{
+	static const char all[] = "memory / ramfs rw 0 0\n";
+	char line[FILE_PATH_MAX + 48], path[FILE_PATH_MAX];
+	int node = show_node(t, MOUNTS, MODE_FILE);
+
+	if (node < 0 || node_of(t, (uint32_t)node)->opens > 0)
+		return;
+	node_resize(t, (uint32_t)node, 0);
+	if (!add_line(t, node, all, (int)sizeof(all) - 1))
+		return;
+	for (uint32_t i = 0; i < t->shares + t->place.count; i++) {
+		const struct file_place *p = i < t->shares ? NULL : t->place.at[i - t->shares];
+		int end = p != NULL ? 1 : node_path(t, t->share[i]->node, path) - 2;
+
+		path[end] = 0;
+		end = fmt_print(line, sizeof(line), p != NULL ? "cluster%u %s ramfs rw 0 0\n" :
+			"host%u %s 9p rw 0 0\n", p != NULL ? p->cluster : i,
+			p != NULL ? p->path : path);
+		if (!add_line(t, node, line, end))
+			return;
+	}
 }
 
 /* All names that are linked: cluster, port and name. */
@@ -295,7 +332,6 @@ show_names(struct tree *t)
 	struct proc_name n;
 	char line[NAME_LENGTH_MAX + 32];
 	uint32_t at = 0;
-	uint64_t end = 0;
 
 	if (node < 0 || node_of(t, (uint32_t)node)->opens > 0)
 		return;
@@ -304,9 +340,8 @@ show_names(struct tree *t)
 		int bytes = fmt_print(line, sizeof(line), "%u %u %s\n", n.place.cluster,
 			n.place.port, n.name);
 
-		if (node_write(t, (uint32_t)node, end, line, (size_t)bytes) != bytes)
+		if (!add_line(t, node, line, bytes))
 			return;
-		end += (uint64_t)bytes;
 	}
 }
 
@@ -326,6 +361,8 @@ show_in_proc(struct tree *t, const struct part *first, const struct part *second
 	}
 	if (part_is(first, "names"))
 		show_names(t);
+	if (part_is(first, "mounts"))
+		show_mounts(t);
 	for (enum machine_file f = MACHINE_MEMINFO; f <= MACHINE_LOADAVG; f++)
 		if (part_is(first, name_of_machine_file(f))) {
 			fmt_print(path, sizeof(path), "/proc/%s", name_of_machine_file(f));

@@ -40,6 +40,20 @@
  */
 #define FILE_SHARES "etc/shares"
 
+/*
+ * there, too: parts of the tree that servers of other clusters have, a struct file_place of each
+ * (client.h). The server of record N, counted from 0, is number N + 1; number 0 is the leader's,
+ * which has all else. A path is plain, and none lies in another one.
+ */
+#define FILE_TREES "etc/trees"
+#define FILE_PLACE_PATH 120
+#define FILE_TREES_MAX 7
+#define FILE_SERVERS (FILE_TREES_MAX + 1)
+
+/* Which server has made a handle; and a token or a key. */
+#define FILE_HANDLE_SHIFT 10
+#define FILE_SERVER_OF(number) ((uint32_t)(number) >> FILE_HANDLE_SHIFT & (FILE_SERVERS - 1))
+
 /* errors besides those of errors.tbl; Linux's numbers */
 #define FILE_ENODEV 19
 #define FILE_ENOTDIR 20
@@ -64,6 +78,11 @@
 #define FILE_ECONNREFUSED 111
 /* not Linux's: it would have to wait, and will be told when it is worth asking again */
 #define FILE_LATER 512
+/*
+ * Nor this: the path leads to what server `value` has, which is to be asked; with `more` not 0 by
+ * other paths, which FILE_REST says, with their zero bytes
+ */
+#define FILE_ELSEWHERE 513
 
 enum file_op {
 	/* path, arg: FILE_CREATE and so on, more: mode of a new file -> handle, size, kind, node */
@@ -226,7 +245,7 @@ enum file_op {
 #define FILE_NO_FOLLOW 256		/* a link that the path ends with is meant itself */
 
 /* A handle that no server has given: what was open is lost, and whatever is asked of it is EIO. */
-#define FILE_HANDLE_LOST UINT32_MAX
+#define FILE_HANDLE_LOST (UINT32_MAX & ~(uint32_t)((FILE_SERVERS - 1) << FILE_HANDLE_SHIFT))
 
 /* The offset of the description, which moves on. */
 #define FILE_AT_OFFSET UINT64_MAX
@@ -312,9 +331,11 @@ struct file_status {
 	uint64_t blocks;		/* of 512 bytes */
 	uint32_t mode;			/* of a share's also what it is, as Linux has it */
 	uint32_t links;
-	uint32_t device;		/* 0: memory; a share's number, from 1 */
+	uint32_t device;		/* FILE_DEVICE_MEMORY and the server; or a share, from 1 */
 	uint32_t reserved;
 };
+
+#define FILE_DEVICE_MEMORY 256		/* but 0 of the leader's server */
 
 #define FILE_LOCK_NONE 0
 #define FILE_LOCK_SHARED 1

@@ -6,6 +6,7 @@
 #include <base/str.h>
 #include <servers/file/cores.h>
 #include <servers/file/locks.h>
+#include <servers/file/places.h>
 #include <servers/file/share.h>
 #include <servers/file/serving.h>
 
@@ -32,6 +33,7 @@ file_describe_all(struct serving *s, uint32_t n)
 	uint64_t time = node->modified + s->t->began;
 	const struct file_status status = {.modified = time, .accessed = time, .changed = time,
 		.node = node_number(s->t, n), .mode = node->mode,
+		.device = s->t->place.number > 0 ? FILE_DEVICE_MEMORY + s->t->place.number : 0,
 		.links = node->links + 1u, .blocks = (node->size + 511) / 512};
 
 	file_describe(s, n);
@@ -596,6 +598,10 @@ serve_new_pipe(struct serving *s)
 static int
 serve_named(struct serving *s)
 {
+	int result = places_refer(s);
+
+	if (result != 0)
+		return result;
 	switch (s->r->op) {
 	case FILE_OPEN: return serve_open(s);
 	case FILE_LINK:
@@ -611,7 +617,8 @@ serve_others(struct serving *s)
 	switch (s->r->op) {
 	case FILE_SHARED: return serve_shared(s);
 	case FILE_PIPE: return serve_new_pipe(s);
-	case FILE_INPUT: return input_open(s->t, s->client, &s->reply->handle);
+	case FILE_INPUT: return s->t->place.number > 0 ? -E_INVAL :
+		input_open(s->t, s->client, &s->reply->handle);
 	case FILE_OFFER: return serve_offer(s);
 	case FILE_CLAIM: return serve_claim(s);
 	case FILE_SOCKET: return serve_new_socket(s);

@@ -16,6 +16,7 @@ struct serving {
 	uint32_t client;
 	const struct file_request *r;
 	char *path;			/* FILE_PATH_MAX bytes of paths */
+	bool is_moved;			/* they are not those that the client has named */
 	/* behind the head; of FILE_WRITE, FILE_STAGE, FILE_OFFER as much as these say */
 	const void *data;
 	uint32_t data_bytes;
@@ -28,6 +29,12 @@ struct serving {
  * One more entry of FILE_LIST: node, next and type are given. False: there is no room for it.
  */
 bool file_put_entry(struct serving *s, const struct file_entry *e, const char *name, size_t len);
+
+/* Where does a path of the request begin? The second one lies behind the first. */
+const char *path_of_request(const struct serving *s, int number);
+
+/* Are they whole? Of a new link the second one is what it is to say. 0; -FILE_ENAMETOOLONG. */
+int paths_check(const struct serving *s);
 
 /* What has no handle: FILE_SOCKET, FILE_QUEUE, FILE_QUEUE_REMOVE. 0 or a negative error. */
 int serve_new_socket(struct serving *s);

@@ -262,6 +262,7 @@ static int
 serve_in_memory(struct serving *s, struct operation *o)
 {
 	memcpy(s->path, o->way[0].text, FILE_PATH_MAX);
+	s->is_moved = true;
 	operation_end(s->t, o);
 	return SHARE_MEMORY;
 }
@@ -316,8 +317,7 @@ share_request(const struct operation *o)
 	return &o->r;
 }
 
-/* Where does a path of the request begin? The second one lies behind the first. */
-static const char *
+const char *
 path_of_request(const struct serving *s, int number)
 {
 	size_t first = str_len_max(s->path, FILE_PATH_MAX);
@@ -325,8 +325,7 @@ path_of_request(const struct serving *s, int number)
 	return number == 0 ? s->path : s->path + first + 1;
 }
 
-/* Are they whole? Of a new link the second one is what it is to say. */
-static int
+int
 paths_check(const struct serving *s)
 {
 	bool has_two = s->r->op == FILE_RENAME || s->r->op == FILE_LINK ||
@@ -362,7 +361,7 @@ share_serve_paths(struct serving *s)
 		share[i] = tree_enter(s->t, path_of_request(s, i), &base[i]);
 	if (has_two && share[0] != share[1])
 		return -FILE_EXDEV;
-	if (share[0] < 0)
+	if (share[0] < 0 || share[0] >= SHARES_MAX)
 		return SHARE_MEMORY;
 	o = operation_new(s);
 	if (o == NULL)

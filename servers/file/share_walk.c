@@ -127,6 +127,8 @@ route(struct serving *s, struct operation *o)
 	w->fid = SHARE_UNKNOWN;
 	w->is_there = false;
 	share = tree_enter(s->t, w->text, &base);
+	if (share >= SHARES_MAX)
+		share = -1;		/* another server's: see places.h */
 	if (share >= 0 && s->t->share[share] == o->share) {
 		w->base = w->at = base;
 		o->stage = STAGE_WALK;

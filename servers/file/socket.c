@@ -108,7 +108,9 @@ find_abstract(struct tree *t, uint8_t type, const struct file_name *name)
 static int
 find_path(struct tree *t, const char *path, struct pipe **found)
 {
-	int n = tree_find(t, path);
+	uint32_t base;
+	int n = tree_enter(t, path, &base) >= SHARES_MAX ? -FILE_ECONNREFUSED :
+		tree_find(t, path);
 	const struct node *node;
 	const struct endpoint *e;
 
@@ -157,6 +159,7 @@ int
 socket_bind(struct tree *t, struct pipe *p, const struct file_address *a, uint32_t mode)
 {
 	struct endpoint *e = endpoint_of(t, p);
+	uint32_t base;
 	int n;
 
 	if (e->name.bytes > 0)
@@ -171,7 +174,9 @@ socket_bind(struct tree *t, struct pipe *p, const struct file_address *a, uint32
 		e->name = a->name;
 		return 0;
 	}
-	n = tree_make(t, a->path, FILE_KIND_SOCKET, mode);
+	/* what another server has can have no names of sockets here */
+	n = tree_enter(t, a->path, &base) >= SHARES_MAX ? -E_PERM :
+		tree_make(t, a->path, FILE_KIND_SOCKET, mode);
 	if (n < 0)
 		return n == -E_EXIST ? -FILE_EADDRINUSE : n;
 	node_of(t, n)->target = pipe_number(t, p);

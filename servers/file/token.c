@@ -2,6 +2,7 @@
  *
  * See token.h. SipHash: Aumasson and Bernstein, 2012.
  */
+#include <servers/file/protocol.h>
 #include <servers/file/token.h>
 
 static uint64_t
@@ -62,7 +63,8 @@ tokens_next(struct tokens *s)
 	uint64_t token;
 
 	do
-		token = siphash(s->key, ++s->count);
+		token = (siphash(s->key, ++s->count) & ~((uint64_t)(FILE_SERVERS - 1) <<
+			FILE_HANDLE_SHIFT)) | s->maker << FILE_HANDLE_SHIFT;
 	while (token == 0);
 	return token;
 }

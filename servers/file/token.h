@@ -15,6 +15,7 @@
 struct tokens {
 	uint64_t key[2];
 	uint64_t count;
+	uint32_t maker;			/* the server, whose number all have */
 };
 
 /* Something that others do not know goes into the key, in addition to what is there. */

@@ -51,6 +51,12 @@ is_name(const struct node *n, const char *name, size_t len)
 	return memcmp(n->name, name, len) == 0 && n->name[len] == 0;
 }
 
+static bool
+is_dot_dot(const char *name, size_t len)
+{
+	return len == 2 && name[0] == '.' && name[1] == '.';
+}
+
 /* The entry of a directory, or -E_NOENT: of a node, or a link to one. */
 static int
 entry_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
@@ -59,7 +65,7 @@ entry_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
 		return -FILE_ENAMETOOLONG;
 	if (len == 1 && name[0] == '.')
 		return (int)dir;
-	if (len == 2 && name[0] == '.' && name[1] == '.')
+	if (is_dot_dot(name, len))
 		return (int)node_of(t, dir)->parent;
 	for (uint32_t i = 0; i < t->nodes; i += TABLE_NODES) {
 		const struct node *first = node_of(t, i);
@@ -135,19 +141,41 @@ int
 tree_enter(const struct tree *t, const char *path, uint32_t *base)
 {
 	const char *rest = path, *name;
-	int n = ROOT;
+	int n = ROOT, part = -1;
 	size_t len;
 
 	while ((name = next_name(rest, &len, &rest)) != NULL) {
+		bool is_dot = len == 1 && name[0] == '.';
+
+		/* a server that has a part need not be asked what is above that */
+		if (part >= 0 && (part < SHARES_MAX || (!is_dot && !is_dot_dot(name, len))))
+			break;
 		n = find_in(t, (uint32_t)n, name, len);
 		if (n < 0 || node_of(t, (uint32_t)n)->kind != FILE_KIND_DIRECTORY)
 			break;
-		if (node_of(t, (uint32_t)n)->share != 0) {
-			*base = (uint32_t)(rest - path);
-			return node_of(t, (uint32_t)n)->share - 1;
-		}
+		if (part >= 0 && is_dot)
+			continue;
+		part = node_of(t, (uint32_t)n)->share - 1;
+		*base = (uint32_t)(rest - path);
 	}
-	return -1;
+	return part;
+}
+
+bool
+tree_leaves(const struct tree *t, uint32_t dir, const char *path, uint32_t *end)
+{
+	const char *rest = path, *name;
+	int n = (int)dir;
+	size_t len;
+
+	while (n >= 0 && node_of(t, (uint32_t)n)->kind == FILE_KIND_DIRECTORY &&
+		(name = next_name(rest, &len, &rest)) != NULL) {
+		*end = (uint32_t)(rest - path);
+		if ((uint32_t)n == dir && is_dot_dot(name, len))
+			return true;
+		n = find_in(t, (uint32_t)n, name, len);
+	}
+	return false;
 }
 
 int
@@ -175,8 +203,7 @@ node_path(const struct tree *t, uint32_t dir, char *to)
 static bool
 is_dots(const struct place *p)
 {
-	return p->len == 0 ||
-		(p->name[0] == '.' && (p->len == 1 || (p->len == 2 && p->name[1] == '.')));
+	return p->len == 0 || (p->name[0] == '.' && p->len == 1) || is_dot_dot(p->name, p->len);
 }
 
 static void
@@ -312,6 +339,27 @@ unlink_entry(struct tree *t, uint32_t n)
 	}
 }
 
+/* Is `dir` the node itself or below it? */
+static bool
+is_within(const struct tree *t, uint32_t dir, uint32_t n)
+{
+	while (dir != n && dir != ROOT)
+		dir = node_of(t, dir)->parent;
+	return dir == n;
+}
+
+/* Does what a server has begin there, or below it? Others know where that is. */
+static bool
+holds_place(const struct tree *t, uint32_t n)
+{
+	bool holds = t->place.number != 0 && is_within(t, t->place.node, n);
+
+	for (uint32_t i = 1; t->place.count > 0 && i < t->nodes && !holds; i++)
+		holds = node_of(t, i)->kind != FILE_KIND_NONE &&
+			node_of(t, i)->share > SHARES_MAX && is_within(t, i, n);
+	return holds;
+}
+
 /* The change is not done yet. */
 static int
 remove_path(struct tree *t, const char *path, bool is_directory)
@@ -327,6 +375,9 @@ remove_path(struct tree *t, const char *path, bool is_directory)
 		return -E_ACCES;
 	if ((node_of(t, n)->kind == FILE_KIND_DIRECTORY) != is_directory)
 		return is_directory ? -FILE_ENOTDIR : -FILE_EISDIR;
+	/* no place of a server is empty where the leader's is asked */
+	if ((uint32_t)n == t->place.node && n != ROOT)
+		return -E_BUSY;
 	if (is_directory && !is_empty(t, (uint32_t)n))
 		return -FILE_ENOTEMPTY;
 	unlink_entry(t, (uint32_t)entry_in(t, p.dir, p.name, p.len));
@@ -343,15 +394,6 @@ tree_remove(struct tree *t, const char *path, bool is_directory)
 	return result;
 }
 
-/* Is `dir` the node itself or below it? */
-static bool
-is_within(const struct tree *t, uint32_t dir, uint32_t n)
-{
-	while (dir != n && dir != ROOT)
-		dir = node_of(t, dir)->parent;
-	return dir == n;
-}
-
 int
 tree_rename(struct tree *t, const char *from, const char *to)
 {
@@ -366,6 +408,8 @@ tree_rename(struct tree *t, const char *from, const char *to)
 		return -FILE_ENAMETOOLONG;
 	if (node_of(t, n)->is_shown || node_of(t, q.dir)->is_shown)
 		return -E_ACCES;
+	if (holds_place(t, (uint32_t)n))
+		return -E_BUSY;
 	if (is_within(t, q.dir, (uint32_t)n))
 		return -E_INVAL;
 	old = find_in(t, q.dir, q.name, q.len);

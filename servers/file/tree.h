@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <abi/layout.h>
+#include <servers/file/client.h>
 #include <servers/file/protocol.h>
 #include <servers/file/token.h>
 
@@ -90,7 +91,11 @@ struct node {
 	bool is_renamed : 1;		/* the archive has not this name for it */
 	bool is_shown : 1;		/* of /proc (proc.h): it is there while it is open */
 	bool is_shared : 1;		/* its contents are memory of a cluster: `memory` */
-	uint8_t share : 4;		/* that begins here: its number, from 1; 0: none */
+	/*
+	 * a share that begins here: its number, from 1; or the part of server N: SHARES_MAX + N;
+	 * 0: neither
+	 */
+	uint8_t share : 4;
 	uint32_t parent;		/* the root's is itself */
 	uint16_t opens;			/* descriptions of it */
 	uint16_t links;			/* other names of it */
@@ -298,6 +303,12 @@ struct tree {
 	uint64_t began;			/* ns since 1970, when time_now was 0; 0: not known */
 	struct share *share[SHARES_MAX];
 	uint32_t shares;
+	struct {			/* places.h */
+		uint32_t number;	/* of this server */
+		uint32_t node;		/* where its part begins */
+		uint32_t count;
+		const struct file_place *at[FILE_TREES_MAX];
+	} place;
 	struct operation *operation[CLIENTS_MAX];	/* for which a host is asked; NULL: none */
 	uint32_t locks;			/* places of them that have been used */
 	struct file_lock lock[LOCKS_MAX];
@@ -418,8 +429,14 @@ int tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t 
 /* The node at a path, relative ones from the root. Its number or a negative error. */
 int tree_find(const struct tree *t, const char *path);
 
-/* Does a path lead into a share? Its number, from 0, and where it begins in the path; or -1. */
+/*
+ * Does a path lead into a share? Its number, from 0, and where it begins in the path; or -1. Or
+ * into the part of another server: SHARES_MAX and its number, from 0.
+ */
 int tree_enter(const struct tree *t, const char *path, uint32_t *base);
+
+/* Does a path from a directory on lead above that? Where the first of it that does ends. */
+bool tree_leaves(const struct tree *t, uint32_t dir, const char *path, uint32_t *end);
 
 /*
  * The path of a directory from the root, with a slash at its end, to FILE_PATH_MAX bytes. Its bytes

@@ -80,6 +80,7 @@ struct server {
 struct agent {
 	struct cluster_info here;
 	bool has_files;			/* it has a file server */
+	uint64_t parts;			/* clusters whose servers have parts of the tree of files */
 	/* the machine has a name server: a message to none would wait for it for ever */
 	bool has_names;
 	struct job_plan plan;

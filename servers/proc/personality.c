@@ -16,6 +16,7 @@ static struct image im;
 static uint64_t info_at;		/* of struct personality_info in it */
 static bool is_open;
 static struct file calls;		/* PERSONALITY_CALLS; of no bytes: there is none */
+static uint32_t parts;			/* of the tree of files that other clusters' servers have */
 
 /* The stacks of the first threads. */
 static int
@@ -81,6 +82,8 @@ open_once(void)
 	if (file_open(FILE_NAME, &f) != 0)
 		return -E_NOENT;
 	file_open(PERSONALITY_CALLS, &calls);
+	while (file_place(parts) != NULL)
+		parts++;
 	result = image_open(&im, (struct text){FILE_NAME, sizeof(FILE_NAME) - 1}, true);
 	if (result == 0 && elf_is_relocated(&im.elf)) {
 		console_print("atoll: " FILE_NAME " must not need relocation\n");
@@ -104,6 +107,7 @@ personality_map(int proc, const struct personality_info *what)
 	if (result != 0)
 		return result == -E_NOENT ? 0 : (int)result;
 	info.page_bytes = (uint32_t)im.page_bytes;
+	info.parts = parts;
 	info.calls = (uint32_t)(calls.bytes / PERSONALITY_CALL_BYTES);
 	info.calls_at = calls.bytes > 0 ? (uint32_t)file_offset(&calls) : 0;
 	result = map_stacks(proc, im.page_bytes, &info);

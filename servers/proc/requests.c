@@ -459,6 +459,13 @@ is_file_server(const struct asked *s)
 	return s->from->cluster == 0 && s->from->badge == BADGE_SERVER;
 }
 
+/* And those of other clusters (etc/trees): they have memory here, and no more. */
+static bool
+is_server_of_part(const struct asked *s)
+{
+	return (agent->parts >> s->from->cluster & 1) != 0 && s->from->badge == BADGE_SERVER;
+}
+
 /* Of the file server's the wish is somebody's else. */
 static int
 serve_move(const struct asked *s)
@@ -608,7 +615,8 @@ static uint32_t
 serve_memory(const struct asked *s, struct process_reply *r, void *out)
 {
 	const struct shared_asked what = {.q = &s->q, .data = s->body.text, .bytes = s->bytes,
-		.is_server = is_file_server(s), .client = s->client, .proc = process_of(s->member),
+		.is_server = is_file_server(s) || is_server_of_part(s), .client = s->client,
+		.home = s->from->cluster, .proc = process_of(s->member),
 		.to = process_of(family_by_badge(&agent->family, (uint32_t)s->q.status))};
 	uint32_t bytes = 0;
 

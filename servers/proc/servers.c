@@ -334,8 +334,6 @@ name_leaders(const struct agent *a, struct server *servers)
 
 	servers[PROCESS_NAME_SERVER].port = NAME_PORT;
 	servers[PROCESS_NAME_SERVER].name = a->has_names ? NAME_SERVER : NULL;
-	servers[PROCESS_FILE_SERVER].port = FILE_PORT;
-	servers[PROCESS_FILE_SERVER].name = a->has_files ? FILE_SERVER : NULL;
 	if (has_devices || archive_has(FILE_SHARES))
 		find_devices(servers);
 	for (uint32_t class = 0; class < DEVICE_CLASSES; class++) {
@@ -352,11 +350,18 @@ int
 servers_start(struct agent *a)
 {
 	static struct server servers[SERVERS];
+	const struct file_place *place;
 	long result = 0;
 
 	a->server = servers;
+	for (uint32_t i = 0; (place = file_place(i)) != NULL; i++)
+		if (place->cluster < CLUSTERS_MAX)
+			a->parts |= (uint64_t)1 << place->cluster;
 	if (a->here.cluster == PROC_LEADER)
 		name_leaders(a, servers);
+	servers[PROCESS_FILE_SERVER].port = FILE_PORT;
+	servers[PROCESS_FILE_SERVER].name = a->has_files && (a->here.cluster == PROC_LEADER ||
+		(a->parts >> a->here.cluster & 1) != 0) ? FILE_SERVER : NULL;
 	servers[PROCESS_RMEM_SERVER].port = RMEM_PORT;
 	servers[PROCESS_RMEM_SERVER].name = archive_has(RMEM_SERVER) ? RMEM_SERVER : NULL;
 	servers[PROCESS_RMEM_SERVER].is_refused = servers[PROCESS_RMEM_SERVER].name == NULL;

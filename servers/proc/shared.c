@@ -25,7 +25,8 @@ struct chunk {
 
 static struct memory {
 	uint64_t key;			/* 0: free */
-	uint32_t client;		/* the file server that has it */
+	uint32_t client;		/* the file server that has it, and where that is */
+	uint32_t home;
 	uint32_t pages;
 	uint32_t chunks;
 	int view;			/* handle through which it is lent; 0: it never was */
@@ -115,8 +116,9 @@ memory_grow(struct memory *m, uint32_t pages)
 }
 
 static int
-serve_make(const struct process_request *q, uint32_t client)
+serve_make(const struct shared_asked *s)
 {
+	const struct process_request *q = s->q;
 	struct memory *m = memory_find(q->told);
 	int result = q->told == 0 ? -E_INVAL : shared_begin();
 
@@ -129,7 +131,8 @@ serve_make(const struct process_request *q, uint32_t client)
 	result = memory_grow(m, q->args);
 	if (result == 0) {
 		m->key = q->told;
-		m->client = client;
+		m->client = s->client;
+		m->home = s->home;
 	}
 	return result;
 }
@@ -251,14 +254,14 @@ serve_revoke(const struct memory *m, bool comes_back, struct process_reply *r)
 }
 
 static int
-serve_claim(uint64_t key, uint32_t client)
+serve_claim(uint64_t key, uint32_t client, uint32_t home)
 {
 	struct memory *claimed = key != 0 ? memory_find(key) : NULL;
 
 	if (claimed != NULL)
 		claimed->client = client;
 	for (struct memory *m = memories; key == 0 && m != NULL && m < memories + MEMORIES; m++)
-		if (m->key != 0 && m->client != client)
+		if (m->key != 0 && m->home == home && m->client != client)
 			memory_end(m);
 	return key != 0 && claimed == NULL ? -E_NOENT : 0;
 }
@@ -275,9 +278,9 @@ shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 	if (!s->is_server)
 		return -E_ACCES;
 	if (s->q->flags == PROCESS_MEMORY_MAKE)
-		return serve_make(s->q, s->client);
+		return serve_make(s);
 	if (s->q->flags == PROCESS_MEMORY_CLAIM)
-		return serve_claim(s->q->told, s->client);
+		return serve_claim(s->q->told, s->client, s->home);
 	if (m == NULL || s->q->flags > PROCESS_MEMORY_REVOKE)
 		return m == NULL ? -E_NOENT : -E_INVAL;
 	if (s->q->flags == PROCESS_MEMORY_LEND)

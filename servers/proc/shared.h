@@ -15,7 +15,7 @@ struct shared_asked {
 	const void *data;
 	uint32_t bytes;
 	bool is_server;			/* the file server asks: */
-	uint32_t client;
+	uint32_t client, home;		/* of that cluster */
 	int proc;			/* handle of who asks; -1: of another cluster */
 	int to;				/* LEND: of who is to have it; -1: there is none */
 };

@@ -90,6 +90,10 @@ EXACT = {
     "first write to a private page":
         lambda rows: "; ".join(f"{50 * round(values(rows, 'copy', count=part)[0] / 50):,}"
                                for part in ("path", "total")) + " instructions",
+    "ranks of three clusters write, read":
+        lambda rows: "; ".join(", ".join(
+            str(round(values(rows, "file_sets", count=part, place=place)[0] / 1000000)) for place in ("/other", "/n"))
+                               for part in ("path", "busiest")) + " million instructions",
     "a process by request":
         lambda rows: "; ".join(f"{10000 * round(values(rows, name, count='path')[0] / 10000):,}"
                                for name in ("spawn", "spawn_and_wait")) + " instructions",

@@ -3,8 +3,9 @@
  * Files in memory outlive the file server: it is killed at random times, also while it begins,
  * while processes write, rename, link, cut and remove files and know what each of them has. What
  * was answered is there; what was answered EIO was done or was not. At the end the machine has what
- * it had. The last rank does this; its workers' files are in /tmp.
- * usage: outlives [SEED [KILLS]]; outlives full
+ * it had. The last rank does this; its workers' files are in /tmp, which the server of a
+ * cluster has.
+ * usage: outlives [SEED [KILLS [CLUSTER]]]; outlives full
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +34,7 @@
 #define CHUNK 30000
 #define WRONG 99
 
-static struct channel leader;
+static struct channel there;		/* to the process server of that cluster */
 static uint64_t state;
 static volatile sig_atomic_t is_over;
 
@@ -262,7 +263,7 @@ work(int number)
 static int
 await_life(int lives)
 {
-	while (process_server(&leader, PROCESS_FILE_SERVER, 0) <= lives)
+	while (process_server(&there, PROCESS_FILE_SERVER, 0) <= lives)
 		kthread_yield();
 	return lives;
 }
@@ -272,7 +273,7 @@ kill_some(int kills)
 {
 	for (int i = 0; i < kills; i++) {
 		bool is_new = draw(3) == 0;
-		int lives = process_server(&leader, PROCESS_FILE_SERVER, SIGKILL);
+		int lives = process_server(&there, PROCESS_FILE_SERVER, SIGKILL);
 
 		expect(lives > 0, 1, "kill the file server");
 		await_life(lives);
@@ -309,7 +310,7 @@ begin_anew(void)
 	int entries = 0;
 	DIR *d;
 
-	await_life(process_server(&leader, PROCESS_FILE_SERVER, SIGKILL));
+	await_life(process_server(&there, PROCESS_FILE_SERVER, SIGKILL));
 	d = opendir("/tmp");
 	expect(d != NULL ? 0 : errno, 0, "open /tmp");
 	while (d != NULL && readdir(d) != NULL)
@@ -347,7 +348,7 @@ fill_memory(void)
 	} while (n == CHUNK);
 	expect(n < 0 ? errno : ENOSPC, ENOSPC, "the memory ends");
 	close(fd);
-	await_life(process_server(&leader, PROCESS_FILE_SERVER, SIGKILL));
+	await_life(process_server(&there, PROCESS_FILE_SERVER, SIGKILL));
 	expect(stat("/tmp/all", &s), 0, "a file that has all memory");
 	expect(s.st_size, bytes, "its size");
 	fd = open("/tmp/all", O_RDWR);
@@ -380,7 +381,7 @@ main(int argc, char **argv)
 		return 0;
 	state = seed * 1000;
 	signal(SIGTERM, end_soon);
-	expect(process_open(&leader, 0, BIT), 0, "open a channel");
+	expect(process_open(&there, argc > 3 ? atoi(argv[3]) : 0, BIT), 0, "open a channel");
 	if (argc > 1 && strcmp(argv[1], "full") == 0) {
 		fill_memory();
 		return verdict();

@@ -4,7 +4,8 @@
  * and sockets, share memory, fork, start programs, and wait in polls. Each call is answered, with
  * an error that its server's end explains, or rightly; nobody waits for ever, and at the end the
  * machine has what it had before. Rank 0 kills; the others need a cluster each.
- * usage: servers_killed [SEED [KILLS [FOLDER]]]: files of workers are there, and not in /tmp
+ * usage: servers_killed [SEED [KILLS [FOLDER [CLUSTER]]]]: files of workers are there, and not in
+ * /tmp, and the server that has them is that of a cluster
  */
 #include <dirent.h>
 #include <errno.h>
@@ -281,7 +282,8 @@ work(int number)
 
 /* --- their parent --- */
 
-static struct channel leader;
+static struct channel leader, part;
+static bool has_part;			/* another cluster's file server is killed, too */
 
 /* Those that are there, one after the other; nobody waits for their next lives. */
 static void
@@ -289,8 +291,10 @@ kill_some(int kills)
 {
 	for (int i = 0; i < kills; i++) {
 		int n = draw(3) == 0 ? PROCESS_NAME_SERVER : PROCESS_FILE_SERVER;
+		bool is_part = has_part && n == PROCESS_FILE_SERVER && draw(2) == 0;
 
-		expect(process_server(&leader, n, SIGKILL) > 0, 1, "kill a server");
+		expect(process_server(is_part ? &part : &leader, n, SIGKILL) > 0, 1,
+			"kill a server");
 		nanosleep(&(struct timespec){.tv_nsec = draw(LONGEST_NS)}, NULL);
 	}
 }
@@ -392,6 +396,9 @@ main(int argc, char **argv)
 	signal(SIGTERM, end_soon);
 	signal(SIGPIPE, SIG_IGN);
 	expect(process_open(&leader, 0, BIT), 0, "open a channel");
+	has_part = argc > 4;
+	if (has_part)
+		expect(process_open(&part, atoi(argv[4]), BIT), 0, "open a channel");
 	if (is_alone) {
 		begin_anew();
 		rest_count(before);

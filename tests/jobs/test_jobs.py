@@ -134,6 +134,22 @@ def shared_with_servers(port):
             lambda m=machine, n=ranks: ranks_say_ok(run(port, n, "spin", machine=m, options=("--map", "scatter")), n)
 
 
+def parts_end():
+    """Servers of other clusters have parts of the tree of files."""
+    parts = ("--end-servers", "--map", "scatter", "--tree", "1", "--tree", "2", "--file",
+             f"{os.path.join(BUILD, 'riscv64', 'tests', 'parts')}=parts")
+    for ranks in (1, 2, 4):
+        yield f"file_servers_of_clusters_have_parts_of_one_tree_{ranks}", \
+            lambda n=ranks: expect(run("riscv64", n, "parts", options=parts), 0, f"ok rank {n - 1}")
+    yield "files_in_memory_outlive_the_server_of_a_part", lambda: expect(run(
+        "riscv64", 2, "outlives", "3", "40", "1", options=("--end-servers", "--map", "scatter", "--tree", "1:/tmp")),
+        0, "ok rank 1")
+    for ranks in (1, 3):
+        yield f"servers_of_parts_are_killed_at_any_time_{ranks}", lambda n=ranks: expect(run(
+            "riscv64", n, "servers_killed", "7", "60", "/n/1", "1", options=parts), 0,
+            *(f"ok rank {r}: servers killed" for r in range(n)))
+
+
 def servers_end(port):
     """The file server is killed, on purpose and at any time."""
     for ranks in (1, 3):
@@ -145,6 +161,7 @@ def servers_end(port):
             lambda s=seed, n=ranks: expect(run(port, n, "outlives", str(s), options=(
                 "--end-servers", "--map", "scatter")), 0, f"ok rank {n - 1}")
     if port == "riscv64":
+        yield from parts_end()
         yield "a_file_that_has_all_memory_outlives_its_server", \
             lambda: ranks_say_ok(run(port, 1, "outlives", "full", options=("--end-servers",)), 1)
     for seed, ranks in ((1, 1), (2, 1), (3, 3)):

@@ -203,11 +203,24 @@ def interrupted():
             raise Wrong(f"processes are left: {machines_of(at)}")
 
 
+def parts_of_other_servers():
+    """Links of a folder lead to what file servers of other clusters have."""
+    program = os.path.join(BUILD, "riscv64", "tests", "parts")
+    with folder() as at:
+        have = run("riscv64", 2, "parts", "share", options=(
+            "--share", at, "--end-servers", "--map", "scatter", "--tree", "1", "--tree", "2", "--file",
+            f"{program}=parts"))
+        expect(have, 0, "ok rank 1")
+        if os.listdir(at):
+            raise Wrong(f"the host has {os.listdir(at)}")
+
+
 def scenarios(_):
     """Each of them, or that it is skipped."""
     yield "a_rank_does_in_a_share_what_it_does_on_linux", lambda: as_on_linux(1, "/share")
     yield "ranks_of_four_clusters_do_so_at_once", lambda: as_on_linux(4, "/deep/below")
     yield missing.__name__, missing
+    yield parts_of_other_servers.__name__, parts_of_other_servers
     try:
         packages.ensure(("dash", "toybox"))
     except Failure as e:

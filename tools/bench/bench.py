@@ -30,7 +30,8 @@ windows between markers become rows:
     name = "local_call"
     label = 16                        marker label of the windows, 0: without
     count = "insns"                   or total (with the other harts), path (of total, those that wait for one
-                                      another), others, kernel, user, polls, entries, interrupts
+                                      another), busiest (the other hart that has most), others, kernel, user,
+                                      polls, entries, interrupts
     per = 1                           operations in a window
     count = "stretch"                 with `stretches = true`: how long a kernel core served nobody
                                       else, the longest of each part of the kernel above `least` and
@@ -208,7 +209,8 @@ def parse_windows(lines, specs):
         for w in windows:
             if kind not in w or w["label"] != spec.get("label", 0):
                 continue
-            value = sum(o["user"] + o["kernel"] for o in w["others"]) if what == "others" else w[what]
+            others = [o["user"] + o["kernel"] for o in w.get("others", ())]
+            value = sum(others) if what == "others" else max(others, default=0) if what == "busiest" else w[what]
             out.append((spec["name"], value / spec.get("per", 1), spec.get("unit", "instructions"), {"count": what}))
     return out
 

@@ -47,6 +47,9 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --share DIR[:PLACE][,ro]
                        riscv64: a folder of ours, on the machine as /share or PLACE: what programs write
                        there are real files; ro: they may only read. Up to eight
+  --tree CLUSTER[:PLACE]
+                       riscv64: the file server of that cluster has what is below PLACE (/n/CLUSTER),
+                       and that of cluster 0 all else. Up to seven
   --rmem               each cluster gives pages of its memory to programs of all (<atoll/rmem.h>)
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
@@ -79,7 +82,7 @@ VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--ma
           "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks",
-          "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share",
+          "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share", "--tree": "tree",
           "--trace": "trace", "--domains": "domains"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory",
          "--stretches": "stretches", "--end-servers": "end_servers", "--rmem": "rmem",
@@ -97,7 +100,7 @@ class Options:
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
         self.trace, self.domains = None, None
-        self.limit, self.repeat, self.device, self.share, self.end_servers = {}, "1", [], [], False
+        self.limit, self.repeat, self.device, self.share, self.tree, self.end_servers = {}, "1", [], [], [], False
         self.rmem = self.debug = False
 
 
@@ -108,7 +111,7 @@ def parse(argv):
         name = argv[i].split("=", 1)[0] if argv[i].startswith("--") else argv[i]
         if name in VALUED:
             value, i = take_value(argv, i, name)
-            if name in ("--env", "--file", "--device", "--share"):
+            if name in ("--env", "--file", "--device", "--share", "--tree"):
                 getattr(o, VALUED[name]).append(value)
             elif name == "--limit":
                 o.limit.update(_limits(value))
@@ -198,7 +201,7 @@ def _check_devices(o):
             raise Usage(f"unknown device '{device}': use console or random")
     if o.rmem and (o.port not in ("hosted", "riscv64") or o.bare or o.ranks == "process"):
         raise Usage("--rmem is for jobs of thread ranks with --port hosted or riscv64")
-    for option, given in (("--device", o.device), ("--share", o.share)):
+    for option, given in (("--device", o.device), ("--share", o.share), ("--tree", o.tree)):
         if given and (o.port != "riscv64" or o.bare):
             raise Usage(f"{option} is for jobs with --port riscv64")
     if o.debug and (o.port != "riscv64" or o.bare):
@@ -210,6 +213,9 @@ def _check_devices(o):
         o.share = share.parse_all(o.share)
         if len(o.share) + ("random" in o.device) > share.SHARES_MAX:
             raise Usage("--share and --device: the machine has room for eight devices")
+    if o.tree:
+        import trees
+        o.tree = trees.parse_all(o.tree, o.share)
 
 
 def _check_or1k(o):
@@ -313,6 +319,9 @@ def _input(o, files):
     if o.share:
         import share
         members += share.members(o.share)
+    if o.tree:
+        import trees
+        members += trees.members(o.tree)
     if o.debug:
         import calls
         members.append(calls.member())
@@ -337,6 +346,9 @@ def make_job(o):
     if o.n > m.ranks_max():
         raise Usage(f"{o.n} ranks are too many for machine {m.name}, which takes {m.ranks_max()}: "
                     f"use fewer, or a larger machine")
+    if o.tree:
+        import trees
+        trees.check(o.tree, len(m.clusters))
     name, data, path = find_program(o)
     if o.bare:
         return _options(o, launch.Job(m, o.port,

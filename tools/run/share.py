@@ -34,16 +34,17 @@ def parse(spec):
                     f"--share {spec}: no such folder")
     if not os.access(folder, os.R_OK | os.X_OK):
         raise Usage(f"--share {spec}: the folder {folder} may not be read")
-    return Share(os.path.realpath(folder), _mount(spec, mount), is_read_only)
+    return Share(os.path.realpath(folder), place("--share", spec, mount), is_read_only)
 
 
-def _mount(spec, mount):
+def place(option, spec, mount):
+    """A place on the machine that an option names, as a plain path."""
     names = [name for name in mount.split("/") if name]
     if not names or "." in names or ".." in names or len(os.fsencode(mount)) > MOUNT_MAX or "\n" in mount \
             or any(len(os.fsencode(name)) > 59 for name in names):
-        raise Usage(f"--share {spec}: '{mount}' is no place for a folder")
+        raise Usage(f"{option} {spec}: '{mount}' is no place for a folder")
     if names[0] in TAKEN:
-        raise Usage(f"--share {spec}: /{names[0]} is the machine's own")
+        raise Usage(f"{option} {spec}: /{names[0]} is the machine's own")
     return "/" + "/".join(names)
 
 
@@ -52,12 +53,17 @@ def parse_all(specs):
     shares = [parse(spec) for spec in specs]
     if len(shares) > SHARES_MAX:
         raise Usage(f"--share: {SHARES_MAX} folders at most")
-    for i, share in enumerate(shares):
-        for other in shares[:i]:
-            if (share.mount + "/").startswith(other.mount + "/") or (other.mount + "/").startswith(share.mount + "/"):
-                raise Usage(f"--share: {other.mount} and {share.mount} are in one another's way: "
-                            "give each a place of its own, as HOSTDIR:/PLACE")
+    check_apart("--share", shares, ", as HOSTDIR:/PLACE")
     return shares
+
+
+def check_apart(option, mounted, how=""):
+    """No place lies in another one."""
+    for i, one in enumerate(mounted):
+        for other in mounted[:i]:
+            if (one.mount + "/").startswith(other.mount + "/") or (other.mount + "/").startswith(one.mount + "/"):
+                raise Usage(f"{option}: {other.mount} and {one.mount} are in one another's way: "
+                            f"give each a place of its own{how}")
 
 
 def members(shares):

@@ -32,6 +32,9 @@ pi, fn, gf and km.
   --share DIR[:PLACE][,ro]
                        a folder of ours, on the machine as /share or PLACE, where programs read and write
                        real files; ro: they may only read. Up to eight
+  --tree CLUSTER[:PLACE]
+                       the file server of that cluster has what is below PLACE (/n/CLUSTER), and that of
+                       cluster 0 all else. Up to seven
   --env NAME=VALUE     an environment variable
   --debug              say by name which of Linux's calls programs miss, once in each process
   --trace FILE         what every core did, for ui.perfetto.dev (./atoll run --help)
@@ -41,7 +44,7 @@ pi, fn, gf and km.
 ALWAYS = ("dash", "toybox")
 FLAGS = ("--debug", "--icount")
 VALUED = ("--machine", "--file", "--program", "--env", "--timeout", "--trace", "--domains", "--with",
-          "--share")
+          "--share", "--tree")
 # programs of ours that are there
 OURS = ("mpiexec", "top", "hello", "ring", "pi", "fn", "gf", "km")
 

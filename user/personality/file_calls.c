@@ -102,7 +102,7 @@ opened_flags(unsigned long flags)
 
 /* What a request to open says is opened, by the file server or here. */
 static int
-open_entry(const struct handler_event *c, const struct file_named *q, int bytes, struct opened *o)
+open_entry(const struct handler_event *c, struct file_named *q, int bytes, struct opened *o)
 {
 	bool is_terminal = str_is_equal(q->path, TERMINAL_PATH);
 	struct file_reply r = {.handle = is_terminal ? STREAM_TERMINAL : STREAM_NULL};

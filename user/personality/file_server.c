@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way to the file server: see files.h. One thread at a time uses the channel, from its request
- * to the answer.
+ * The way to the file servers: see files.h. One thread at a time uses the channels, from its
+ * request to the answer. A handle, a token and a key say which server has made them; of a path the
+ * leader's server is asked, unless it begins with what another one has, and who is asked may say
+ * who is to be asked instead.
  *
  * Who waits for a pipe has no request in the channel. One of those that wait listens: it sleeps for
  * the channel, and takes the message that the server has something to tell. A call by another
@@ -19,12 +21,26 @@
 #define MOVE_MAX 0x7ffff000ull	/* bytes in one call, as in Linux */
 #define EVERYBODY 0x7fffffff
 
+/* To a server. */
+struct file_line {
+	bool is_open;
+	bool is_lost;		/* the server has ended since */
+	struct channel channel;
+};
+
+/* The servers that the leader's is not, where the machine has some. A page at most. */
+struct file_parts {
+	const struct file_place *place;
+	struct file_line line[FILE_TREES_MAX];
+};
+
+_Static_assert(sizeof(struct file_parts) <= 4096, "a page");
+
 static struct {
 	struct lock lock;
-	bool is_open;		/* the channel to the server */
-	bool is_lost;		/* that has ended since */
-	struct channel channel;
-	uint32_t told;		/* how often the server has told something */
+	struct file_line leader;
+	struct file_parts *parts;	/* NULL: there are none */
+	uint32_t told;		/* how often a server has told something */
 	int32_t listener;	/* thread number + 1; 0: nobody listens */
 	/* changes when somebody was told, or the listener leaves: others sleep on it */
 	uint32_t news;
@@ -42,26 +58,64 @@ files_unlock(void)
 	lock_give(&files.lock);
 }
 
+/* Which servers there are. 0 or -E_NOMEM. */
 static int
-open_channel(void)
+know_parts(void)
 {
-	static const struct service_kind kind = FILE_SERVICE;
+	uint64_t addr;
+
+	if (files.parts != NULL || personality_info.parts == 0)
+		return 0;
+	if (kmem_alloc(SELF, sizeof(*files.parts), PAGE_READ | PAGE_WRITE, &addr) < 0)
+		return -E_NOMEM;
+	files.parts = (struct file_parts *)addr;
+	files.parts->place = file_place(0);
+	return 0;
+}
+
+/* NULL: there is no such server. */
+static struct file_line *
+line_of(uint32_t server)
+{
+	bool is_part = files.parts != NULL && server <= personality_info.parts;
+
+	return server == 0 ? &files.leader : is_part ? &files.parts->line[server - 1] : NULL;
+}
+
+/* The next line that is open and not lost, from number *server on, which moves on; or NULL. */
+static struct file_line *
+next_line(uint32_t *server)
+{
+	struct file_line *l;
+
+	while ((l = line_of((*server)++)) != NULL)
+		if (l->is_open && !l->is_lost)
+			return l;
+	return NULL;
+}
+
+static int
+open_channel(struct file_line *l)
+{
+	struct service_kind kind = FILE_SERVICE;
 	struct file f;
 	int result;
 
-	if (files.is_open && !files.is_lost)
+	if (l->is_open && !l->is_lost)
 		return 0;
 	result = file_open(FILE_SERVER, &f);
 	if (result != 0)
 		return result;
-	if (files.is_open)
-		result = service_reopen(&files.channel, &kind, PERSONALITY_BIT);
+	if (l != &files.leader)
+		kind.cluster = (int)files.parts->place[l - files.parts->line].cluster;
+	if (l->is_open)
+		result = service_reopen(&l->channel, &kind, PERSONALITY_BIT);
 	else
-		result = service_open(&files.channel, &kind, PERSONALITY_BIT);
-	files.is_open = result == 0;
-	files.is_lost = false;
+		result = service_open(&l->channel, &kind, PERSONALITY_BIT);
+	l->is_open = result == 0;
+	l->is_lost = false;
 	/* signals do not end waits for an answer */
-	files.channel.bits |= 1u << PERSONALITY_SIGNAL_BIT;
+	l->channel.bits |= 1u << PERSONALITY_SIGNAL_BIT;
 	return result;
 }
 
@@ -74,13 +128,14 @@ wake_waiters(void)
 	kfutex_wake((unsigned long)&files.news, EVERYBODY);
 }
 
-/* The server has ended. Who waits for what it had to tell asks its successor. */
+/* A server has ended. Who waits for what it had to tell asks its successor. */
 static void
-lose_server(void)
+lose_server(struct file_line *l)
 {
-	files.is_lost = true;
+	l->is_lost = true;
 	files.told++;
-	files_lose_input();
+	if (l == &files.leader)
+		files_lose_input();
 	wake_waiters();
 }
 
@@ -95,7 +150,7 @@ was_told(const struct file_reply *r)
 	return true;
 }
 
-/* This thread has used the channel. */
+/* This thread has used a channel. */
 static void
 wake_listener(void)
 {
@@ -103,35 +158,41 @@ wake_listener(void)
 		kthread_wakeup(files.listener - 1, 1u << PERSONALITY_BIT);
 }
 
-/* Take what has come, while nobody has a request in the channel. */
+/* Take what has come, while nobody has a request in a channel. */
 static void
 take_told(void)
 {
 	struct file_reply r = {0};
 	const struct service_part answer[2] = {{&r, sizeof(r)}, {NULL, 0}};
+	struct file_line *l;
 	uint32_t bytes;
 
-	while (channel_look(&files.channel, &bytes) != NULL)
-		if (service_receive(&files.channel, answer) >= 0)
-			was_told(&r);
+	for (uint32_t i = 0; (l = next_line(&i)) != NULL;)
+		while (channel_look(&l->channel, &bytes) != NULL)
+			if (service_receive(&l->channel, answer) >= 0)
+				was_told(&r);
 }
 
 /* Sleep once, without the lock. 0; -E_TIMEDOUT or -E_INTR. */
 static long
 listen_once(const struct handler_event *c, uint32_t seen, uint64_t until)
 {
+	struct file_line *l;
 	long result;
 
-	if (channel_check(&files.channel) != 0) {
-		lose_server();
-		return 0;
+	for (uint32_t i = 0; (l = next_line(&i)) != NULL;) {
+		if (channel_check(&l->channel) != 0) {
+			lose_server(l);
+			return 0;
+		}
+		channel_listen(&l->channel, false);
 	}
-	channel_listen(&files.channel, false);
 	take_told();
 	if (files.told != seen)
 		return 0;
 	files_unlock();
-	result = signal_is_due(c) ? -E_INTR : kthread_sleep(files.channel.bits, until);
+	result = signal_is_due(c) ? -E_INTR :
+		kthread_sleep(1u << PERSONALITY_BIT | 1u << PERSONALITY_SIGNAL_BIT, until);
 	files_lock();
 	take_told();
 	return result == -E_TIMEDOUT || (result == -E_INTR && files.told == seen) ? result : 0;
@@ -175,20 +236,24 @@ files_wait(const struct handler_event *c, uint64_t until)
 /* --- requests --- */
 
 static int
-ask_once(const struct service_part request[2], const struct service_part answer[2])
+ask_once(uint32_t server, const struct service_part request[2],
+	const struct service_part answer[2])
 {
-	int result = open_channel();
+	int result = know_parts();
+	struct file_line *l = line_of(server);
 
 	if (result == 0)
-		result = service_send(&files.channel, request);
+		result = l == NULL ? -E_BADF : open_channel(l);
+	if (result == 0)
+		result = service_send(&l->channel, request);
 	if (result == 0) {
 		do
-			result = service_receive(&files.channel, answer);
+			result = service_receive(&l->channel, answer);
 		while (result >= 0 && was_told(answer[0].at));
 		wake_listener();
 	}
 	if (result == -E_PIPE)
-		lose_server();
+		lose_server(l);
 	return result;
 }
 
@@ -202,19 +267,26 @@ is_harmless(const struct file_request *q)
 }
 
 /* A request that was on its way when the server has ended may have been served or not. */
+static int
+ask_server(uint32_t server, const struct file_request *q, struct service_part data,
+	struct file_reply *r, struct service_part room)
+{
+	const struct service_part request[2] = {{(void *)(uintptr_t)q, FILE_HEAD}, data};
+	const struct service_part answer[2] = {{r, sizeof(*r)}, room};
+	int result = ask_once(server, request, answer);
+
+	if (result == -E_PIPE && is_harmless(q))
+		result = ask_once(server, request, answer);
+	if (result == -E_PIPE)
+		result = -E_IO;
+	return result >= 0 && r->error != 0 ? r->error : result;
+}
+
 int
 files_call(const struct file_request *q, struct service_part data, struct file_reply *r,
 	struct service_part room)
 {
-	const struct service_part request[2] = {{(void *)(uintptr_t)q, FILE_HEAD}, data};
-	const struct service_part answer[2] = {{r, sizeof(*r)}, room};
-	int result = ask_once(request, answer);
-
-	if (result == -E_PIPE && is_harmless(q))
-		result = ask_once(request, answer);
-	if (result == -E_PIPE)
-		result = -E_IO;
-	return result >= 0 && r->error != 0 ? r->error : result;
+	return ask_server(FILE_SERVER_OF(q->handle), q, data, r, room);
 }
 
 int
@@ -227,26 +299,73 @@ files_ask(const struct file_request *q, struct file_reply *r)
 }
 
 int
-files_ask_named(const struct file_named *q, size_t bytes, struct file_reply *r)
+files_ask_named(struct file_named *q, size_t bytes, struct file_reply *r)
 {
 	int result = files_ask_about(q, bytes, r, (struct iovec){0});
 
 	return result < 0 ? result : 0;
 }
 
-int
-files_ask_about(const struct file_named *q, size_t bytes, struct file_reply *r, struct iovec to)
+/* Whose a path is by its first letters. */
+static uint32_t
+server_of_path(const char *path)
 {
-	return files_call(&q->head,
-		(struct service_part){(void *)(uintptr_t)q->path, (uint32_t)bytes}, r,
-		(struct service_part){(void *)to.base,
-		to.len < FILE_DATA_MAX ? (uint32_t)to.len : (uint32_t)FILE_DATA_MAX});
+	for (uint32_t i = 0; i < personality_info.parts; i++)
+		if (file_place_has(&files.parts->place[i], path))
+			return i + 1;
+	return 0;
+}
+
+static uint32_t
+server_of_paths(const struct file_named *q)
+{
+	uint32_t server = server_of_path(q->path);
+
+	return (q->head.op == FILE_RENAME || q->head.op == FILE_LINK) && server > 0 &&
+		server_of_path(q->path + str_len(q->path) + 1) != server ? 0 : server;
+}
+
+/* Another server is to be asked, by other paths: how many bytes they have; or an error. */
+static __attribute__((noinline)) int
+take_paths(uint32_t server, struct file_named *q, uint32_t bytes)
+{
+	const struct file_request rest = {.op = FILE_REST, .arg = bytes};
+	struct file_reply r;
+
+	return bytes > sizeof(q->path) ? -E_IO : ask_server(server, &rest,
+		(struct service_part){NULL, 0}, &r, (struct service_part){q->path, bytes});
+}
+
+/*
+ * A server that has a part of the tree and says who is to be asked has made the path shorter, so
+ * that ends.
+ */
+int
+files_ask_about(struct file_named *q, size_t bytes, struct file_reply *r, struct iovec to)
+{
+	const struct service_part room = {(void *)to.base,
+		to.len < FILE_DATA_MAX ? (uint32_t)to.len : (uint32_t)FILE_DATA_MAX};
+	struct service_part paths = {q->path, (uint32_t)bytes};
+	int result = know_parts();
+	uint32_t server = result == 0 ? server_of_paths(q) : 0;
+
+	if (result != 0)
+		return result;
+	while ((result = ask_server(server, &q->head, paths, r, room)) == -FILE_ELSEWHERE) {
+		int more = r->more > 0 ? take_paths(server, q, r->more) : (int)paths.bytes;
+
+		if (more < 0)
+			return more;
+		paths.bytes = (uint32_t)more;
+		server = (uint32_t)r->value;
+	}
+	return result;
 }
 
 int
 files_offer(const uint32_t *handles, uint32_t count, bool is_kept, uint64_t *token)
 {
-	const struct file_request q = {.op = FILE_OFFER, .arg = count,
+	const struct file_request q = {.op = FILE_OFFER, .arg = count, .handle = handles[0],
 		.more = is_kept ? FILE_KEPT : 0};
 	struct file_reply r;
 	int result = files_call(&q, (struct service_part){(void *)(uintptr_t)handles,
@@ -259,7 +378,8 @@ files_offer(const uint32_t *handles, uint32_t count, bool is_kept, uint64_t *tok
 int
 files_claim(uint64_t token, struct file_claimed *claimed, uint32_t room)
 {
-	const struct file_request q = {.op = FILE_CLAIM, .offset = token};
+	const struct file_request q = {.op = FILE_CLAIM, .handle = (uint32_t)token,
+		.offset = token};
 	struct file_reply r;
 	int result = files_call(&q, (struct service_part){NULL, 0}, &r,
 		(struct service_part){claimed, room * (uint32_t)sizeof(*claimed)});

@@ -69,14 +69,15 @@ static long
 fill_stat(unsigned long to, const struct known *k)
 {
 	const struct file_status *f = &k->status;
+	bool is_memory = f->device == 0 || f->device >= FILE_DEVICE_MEMORY;
 	const uint64_t times[3] = {f->accessed, f->modified, f->changed};
 	struct linux_stat s = {.dev = f->device, .ino = f->node != 0 ? f->node : k->reply.node,
 		.nlink = f->links != 0 ? f->links : 1, .blksize = 4096, .mode = mode_of(k),
 		.size = (int64_t)k->reply.value, .blocks = (int64_t)f->blocks};
 
-	if (k->reply.kind == FILE_KIND_DIRECTORY && f->device == 0)
+	if (k->reply.kind == FILE_KIND_DIRECTORY && is_memory)
 		s.size = DIRECTORY_BYTES;
-	if (f->device == 0)
+	if (is_memory)
 		s.blocks = (s.size + s.blksize - 1) / s.blksize * (s.blksize / 512);
 	for (int i = 0; i < 3; i++)
 		s.times[i] = (struct linux_time){(int64_t)(times[i] / NS_PER_S),

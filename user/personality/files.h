@@ -116,7 +116,8 @@ opened_kind(uint32_t kind)
 /* The entry of a handle of a kind; NULL: there is none. */
 struct opened *files_by_handle(uint8_t kind, uint32_t handle);
 
-/* Give descriptions away, and take them: 0, or how many were taken; or what files_ask says. */
+/* Give descriptions of one server away, and take them: 0, or how many were taken; or what
+ * files_ask says. */
 int files_offer(const uint32_t *handles, uint32_t count, bool is_kept, uint64_t *token);
 int files_claim(uint64_t token, struct file_claimed *claimed, uint32_t room);
 
@@ -130,10 +131,11 @@ int files_detach(const struct handler_event *c, unsigned long fd);
 /*
  * Ask the server. 0 or a negative error; -E_NOENT if the machine has no server. -E_IO: it has ended
  * before it has answered, or what was open is lost with the one before; the next request is its
- * successor's, and so is one that changes nothing. And with `bytes` of paths.
+ * successor's, and so is one that changes nothing. And with `bytes` of paths, which may be others
+ * then: those by which the server was asked that has what they name.
  */
 int files_ask(const struct file_request *q, struct file_reply *r);
-int files_ask_named(const struct file_named *q, size_t bytes, struct file_reply *r);
+int files_ask_named(struct file_named *q, size_t bytes, struct file_reply *r);
 
 /* With bytes behind it, and behind the answer: how many of these, or an error. */
 int files_call(const struct file_request *q, struct service_part data, struct file_reply *r,
@@ -150,7 +152,7 @@ int files_ask_for(const struct file_request *q, struct file_reply *r, void *to, 
 long files_wait(const struct handler_event *c, uint64_t until);
 
 /* The same for a request that names something: FILE_STAT, FILE_READ_LINK. */
-int files_ask_about(const struct file_named *q, size_t bytes, struct file_reply *r,
+int files_ask_about(struct file_named *q, size_t bytes, struct file_reply *r,
 	struct iovec to);
 
 /* The path of a directory that is open (FILE_WHERE), to FILE_PATH_MAX bytes at `path`. */

@@ -9,38 +9,41 @@
 #include <user/personality/usage.h>
 
 /* Number `o` has in the offer: it is put there if it is not yet. */
-static uint16_t
-number_of(struct inherit *b, uint32_t *handles, const struct opened *o)
+static uint8_t
+number_of(uint32_t *count, uint32_t *handles, const struct opened *o)
 {
 	uint32_t i = 0;
 
 	if (!files_is_served(o->kind))
-		return (uint16_t)o->handle;
-	while (i < b->offered && handles[i] != o->handle)
+		return (uint8_t)o->handle;
+	while (i < *count && handles[i] != o->handle)
 		i++;
-	if (i == b->offered)
-		handles[b->offered++] = o->handle;
-	return (uint16_t)i;
+	if (i == *count)
+		handles[(*count)++] = o->handle;
+	return (uint8_t)i;
 }
 
+/* Descriptors of what one server has are listed, and offered there; streams are the leader's. */
 static int
-list_descriptors(const struct handler_event *c, struct inherit *b, uint32_t *handles,
-	bool with_cloexec)
+offer_of(const struct handler_event *c, struct inherit *b, enum inherit_how how, uint32_t server)
 {
+	uint32_t handles[INHERIT_ENTRIES], count = 0, at = 0, fd;
 	struct opened *o;
-	uint32_t at = 0, fd;
 	bool is_cloexec;
 
 	while ((o = files_next(c, &at, &fd, &is_cloexec)) != NULL) {
-		if (is_cloexec && !with_cloexec)
+		if ((is_cloexec && how != INHERIT_ALL) || FILE_SERVER_OF(o->handle) != server)
 			continue;
 		if (b->entries == INHERIT_ENTRIES)
 			return -E_MFILE;
-		b->entry[b->entries++] = (struct inherit_entry){.fd = (uint16_t)fd, .kind = o->kind,
-			.flags = o->flags, .number = number_of(b, handles, o),
+		b->entry[b->entries++] = (struct inherit_entry){.fd = (uint8_t)fd,
+			.number = number_of(&count, handles, o), .flags = o->flags,
+			.kind = o->kind, .server = (uint8_t)server,
 			.is_cloexec = is_cloexec};
 	}
-	return 0;
+	b->offered = (uint16_t)(b->offered + count);
+	return count == 0 ? 0 : files_offer(handles, count, how == INHERIT_KEPT,
+		&b->token[server]);
 }
 
 static void
@@ -55,10 +58,8 @@ put_cwd(const struct handler_event *c, struct inherit *b)
 __attribute__((noinline)) int
 inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how how)
 {
-	uint32_t handles[INHERIT_ENTRIES];
-	int result;
+	int result = 0;
 
-	b->token = 0;
 	b->magic = INHERIT_MAGIC;
 	b->offered = b->entries = 0;
 	b->mask = thread_record(c)->mask;
@@ -67,12 +68,16 @@ inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how
 	b->used = b->used_children = 0;
 	files_lock();
 	b->umask_changed = __atomic_load_n(&kept.umask_changed, __ATOMIC_RELAXED);
-	result = list_descriptors(c, b, handles, how == INHERIT_ALL);
+	for (uint32_t server = 0; server <= personality_info.parts; server++) {
+		b->token[server] = 0;
+		if (result == 0)
+			result = offer_of(c, b, how, server);
+	}
 	put_cwd(c, b);
 	limits_put(b);
-	if (result == 0 && b->offered > 0)
-		result = files_offer(handles, b->offered, how == INHERIT_KEPT, &b->token);
 	files_unlock();
+	if (result != 0)
+		inherit_withdraw(b);
 	return result;
 }
 
@@ -91,22 +96,27 @@ inherit_call(const struct handler_event *c)
 void
 inherit_withdraw(const struct inherit *b)
 {
-	struct file_request q = {.op = FILE_WITHDRAW, .offset = b->token};
+	struct file_request q = {.op = FILE_WITHDRAW};
 	struct file_reply r;
 
 	if (b->offered == 0)
 		return;
 	files_lock();
-	files_ask(&q, &r);
+	for (uint32_t i = 0; i <= personality_info.parts; i++) {
+		q.offset = b->token[i];
+		q.handle = (uint32_t)q.offset;
+		if (q.offset != 0)
+			files_ask(&q, &r);
+	}
 	files_unlock();
 }
 
 /*
- * One entry for each description, and its descriptors. What could not be claimed is lost: the
- * server has ended since it was offered.
+ * One entry for each description of a server, and its descriptors. What could not be claimed is
+ * lost: the server has ended since it was offered.
  */
 static void
-attach_all(const struct handler_event *c, const struct inherit *b,
+attach_all(const struct handler_event *c, const struct inherit *b, uint32_t server,
 	const struct file_claimed *claimed, uint32_t count)
 {
 	for (uint32_t i = 0; i < b->entries; i++) {
@@ -114,6 +124,8 @@ attach_all(const struct handler_event *c, const struct inherit *b,
 		uint32_t handle = e->number;
 		struct opened *o;
 
+		if (e->server != server)
+			continue;
 		if (files_is_served(e->kind))
 			handle = e->number < count ? claimed[e->number].handle : FILE_HANDLE_LOST;
 		o = files_by_handle(e->kind, handle);
@@ -124,8 +136,7 @@ attach_all(const struct handler_event *c, const struct inherit *b,
 		if (o->kind == OPENED_NONE)
 			*o = (struct opened){.handle = handle, .kind = e->kind,
 				.flags = e->flags};
-		if (e->fd < FD_LIMIT)
-			files_begin(c, o, (struct files_first){e->fd, e->is_cloexec});
+		files_begin(c, o, (struct files_first){e->fd, e->is_cloexec});
 	}
 }
 
@@ -144,7 +155,6 @@ __attribute__((noinline)) void
 inherit_claim(const struct handler_event *c, const struct inherit *b)
 {
 	struct file_claimed claimed[INHERIT_ENTRIES];
-	int count = 0;
 
 	files_lock();
 	__atomic_store_n(&kept.umask_changed, b->umask_changed, __ATOMIC_RELAXED);
@@ -152,8 +162,11 @@ inherit_claim(const struct handler_event *c, const struct inherit *b)
 		cwd_begin_all(c, inherit_cwd(b));
 	usage_take(b);
 	limits_take(c, b);
-	if (b->offered > 0)
-		count = files_claim(b->token, claimed, INHERIT_ENTRIES);
-	attach_all(c, b, claimed, count > 0 ? (uint32_t)count : 0);
+	for (uint32_t i = 0; i <= personality_info.parts; i++) {
+		int count = b->token[i] != 0 ? files_claim(b->token[i], claimed, INHERIT_ENTRIES) :
+			0;
+
+		attach_all(c, b, i, claimed, count > 0 ? (uint32_t)count : 0);
+	}
 	files_unlock();
 }

@@ -14,17 +14,21 @@
 #define INHERIT_MAGIC 0x52484e49u
 
 struct inherit_entry {
-	uint16_t fd;
-	uint8_t kind;			/* enum opened_kind */
+	uint8_t fd;
+	uint8_t number;			/* of a stream, or in the offer */
 	uint8_t flags;			/* OPENED_* */
-	uint16_t number;		/* of a stream, or in the offer */
-	uint16_t is_cloexec;		/* of a child of fork */
+	uint8_t kind;			/* enum opened_kind */
+	uint8_t server;			/* whose offer that is */
+	uint8_t is_cloexec;		/* of a child of fork */
 };
 
+_Static_assert(FD_LIMIT <= 1 << 8, "what an entry has room for");
+
 struct inherit {
-	uint64_t token;			/* of the offer */
+	/* of the offer of each file server that the machine has; 0: there is none */
+	uint64_t token[FILE_SERVERS];
 	uint32_t magic;			/* else a program left something of its own */
-	uint16_t offered;		/* descriptions in it; 0: there is no offer */
+	uint16_t offered;		/* descriptions in all of them */
 	uint16_t entries;
 	uint64_t mask, ignored;		/* signals */
 	uint32_t cwd_bytes;		/* behind the entries, with its zero byte; 0: the root */

@@ -87,7 +87,7 @@ mapped_reach(uint64_t addr, uint32_t right)
 	uint32_t page = (uint32_t)(addr / personality_info.page_bytes);
 	struct space_area a = memory_area(addr);
 	const struct file_end *e = &kept.file_end[(a.behind - 1) & SPACE_FILES];
-	struct file_request q = {.op = FILE_SHARED, .offset = e->key};
+	struct file_request q = {.op = FILE_SHARED, .handle = (uint32_t)e->key, .offset = e->key};
 	struct file_reply r;
 
 	return (e->prot & right) != 0 && e->key != 0 && files_ask(&q, &r) == 0 &&

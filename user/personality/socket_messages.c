@@ -173,6 +173,9 @@ take_rights(const struct handler_event *c, const struct linux_control *k, struct
 
 		if (o == NULL || !files_is_served(o->kind))
 			return o == NULL ? -E_BADF : -FILE_EOPNOTSUPP;
+		/* it has to be known where the message is */
+		if (FILE_SERVER_OF(o->handle) != 0)
+			return -FILE_EXDEV;
 		s->more.right[s->q.more++] = o->handle;
 	}
 	return 0;

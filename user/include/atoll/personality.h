@@ -66,6 +66,8 @@ struct personality_info {
 	uint32_t has_fixup;	/* the personality's own: its kernel knows HANDLE_FIXUP */
 	uint32_t calls;		/* how many names PERSONALITY_CALLS has, and where */
 	uint32_t calls_at;	/* in the boot archive */
+	uint32_t parts;		/* of the tree of files that other clusters' servers have */
+	uint32_t reserved;
 	/* the image: whole pages; those from `data` on are this process's */
 	uint64_t image, image_bytes, data, data_bytes;
 };
