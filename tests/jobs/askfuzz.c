@@ -12,6 +12,7 @@
 #include <atoll/kcalls.h>
 #include <servers/name/protocol.h>
 #include <servers/proc/client.h>
+#include "draw.h"
 #include "expect.h"
 #include "frames.h"
 
@@ -22,15 +23,7 @@
 
 static struct channel ch;
 static uint32_t clusters;
-static uint64_t state;
 static int32_t pids[8];			/* that were named last */
-
-static uint32_t
-draw(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 static int32_t
 some_pid(void)

@@ -21,6 +21,7 @@
 #include <atoll/service.h>
 #include <servers/device/client.h>
 #include <servers/proc/client.h>
+#include "draw.h"
 #include "expect.h"
 #include "rest.h"
 
@@ -33,17 +34,9 @@
 #define QUIET 40	/* lives of each server, while nobody else does anything */
 #define WRONG 99	/* the status of who was answered wrongly */
 
-static uint64_t state;
 static volatile sig_atomic_t is_over;
 static bool ends_servers;
 static struct channel leader;
-
-static uint32_t
-draw(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 /* --- what workers do: 0, or what was wrong --- */
 

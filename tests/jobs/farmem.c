@@ -21,6 +21,7 @@
 #include <mpi.h>
 #include <servers/proc/client.h>
 #include <servers/rmem/protocol.h>
+#include "draw.h"
 #include "expect.h"
 #include "rest.h"
 
@@ -34,15 +35,7 @@
 
 static struct rmem far;
 static unsigned char mirror[BYTES], text[LONGEST];
-static uint64_t state = 1;
 static struct cluster_info here;
-
-static uint32_t
-draw(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 static int
 next_cluster(void)

@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "draw.h"
 #include "unaware.h"
 
 #define ROUNDS 60
@@ -36,15 +37,7 @@
 #define FOLDER "killed.d"
 
 static char large[40 * PAGE];
-static uint64_t state;
 static char own[64], other[64];		/* names of files */
-
-static uint32_t
-draw(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 /* --- what they do until they are killed; their children end by themselves then --- */
 

@@ -19,6 +19,7 @@
 #include <abi/layout.h>
 #include <atoll/execac.h>
 #include <atoll/kcalls.h>
+#include "draw.h"
 #include "expect.h"
 
 #define PROCESSES 4
@@ -439,14 +440,6 @@ processes_fork(void)
 
 /* --- many --- */
 
-static uint64_t state;
-
-static uint32_t
-draw(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 static void
 move_any(int pid)

@@ -17,6 +17,7 @@
 #include <servers/name/client.h>
 #include <servers/name/protocol.h>
 #include <servers/proc/client.h>
+#include "draw.h"
 #include "expect.h"
 
 #define SELF_PATH "bin/namedeaths"
@@ -29,14 +30,6 @@
 #define SIGKILL 9
 
 static struct name_client names;
-static uint64_t state;
-
-static uint32_t
-draw(uint32_t below)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % below;
-}
 
 static const char *
 name_of(uint32_t n)

@@ -15,35 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <atoll/kcalls.h>
-#include <servers/proc/client.h>
+#include "draw.h"
 #include "expect.h"
 #include "rest.h"
+#include "workers.h"
 
-#define BIT 9
 #define KILLS 40
 #define WARM 6
-#define WORKERS 3
 #define LONGEST_NS 4000000
 #define SHORTEST_NS 300000		/* while it begins */
 #define NAMES 5
 #define MOST 12000
 #define CHUNK 30000
-#define WRONG 99
 
-static struct channel there;		/* to the process server of that cluster */
-static uint64_t state;
-static volatile sig_atomic_t is_over;
-
-static uint32_t
-draw(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 /* --- what a worker knows --- */
 
@@ -227,13 +213,6 @@ work_step(bool looks)
 	return NULL;
 }
 
-static void
-end_soon(int sig)
-{
-	(void)sig;
-	is_over = 1;
-}
-
 static _Noreturn void
 work(int number)
 {
@@ -260,14 +239,6 @@ work(int number)
 
 /* --- their parent --- */
 
-static int
-await_life(int lives)
-{
-	while (process_server(&there, PROCESS_FILE_SERVER, 0) <= lives)
-		kthread_yield();
-	return lives;
-}
-
 static void
 kill_some(int kills)
 {
@@ -276,7 +247,7 @@ kill_some(int kills)
 		int lives = process_server(&there, PROCESS_FILE_SERVER, SIGKILL);
 
 		expect(lives > 0, 1, "kill the file server");
-		await_life(lives);
+		await_life(PROCESS_FILE_SERVER, lives);
 		nanosleep(&(struct timespec){.tv_nsec = draw(is_new ? SHORTEST_NS : LONGEST_NS)},
 			NULL);
 	}
@@ -287,20 +258,9 @@ let_work(int kills)
 {
 	pid_t pid[WORKERS];
 
-	for (int i = 0; i < WORKERS; i++) {
-		pid[i] = fork();
-		if (pid[i] == 0)
-			work(i);
-		expect(pid[i] > 0, 1, "a worker");
-	}
+	workers_begin(pid, work);
 	kill_some(kills);
-	for (int i = 0; i < WORKERS; i++) {
-		int status = WRONG;
-
-		kill(pid[i], SIGTERM);
-		expect(waitpid(pid[i], &status, 0), pid[i], "the end of a worker");
-		expect(status, 0, "how it has ended");
-	}
+	workers_end(pid);
 }
 
 /* Nothing is in /tmp, in a life that has given back what it does not need. */
@@ -310,7 +270,7 @@ begin_anew(void)
 	int entries = 0;
 	DIR *d;
 
-	await_life(process_server(&there, PROCESS_FILE_SERVER, SIGKILL));
+	await_life(PROCESS_FILE_SERVER, process_server(&there, PROCESS_FILE_SERVER, SIGKILL));
 	d = opendir("/tmp");
 	expect(d != NULL ? 0 : errno, 0, "open /tmp");
 	while (d != NULL && readdir(d) != NULL)
@@ -348,7 +308,7 @@ fill_memory(void)
 	} while (n == CHUNK);
 	expect(n < 0 ? errno : ENOSPC, ENOSPC, "the memory ends");
 	close(fd);
-	await_life(process_server(&there, PROCESS_FILE_SERVER, SIGKILL));
+	await_life(PROCESS_FILE_SERVER, process_server(&there, PROCESS_FILE_SERVER, SIGKILL));
 	expect(stat("/tmp/all", &s), 0, "a file that has all memory");
 	expect(s.st_size, bytes, "its size");
 	fd = open("/tmp/all", O_RDWR);
@@ -380,8 +340,7 @@ main(int argc, char **argv)
 	if (atoll_startup()->rank != atoll_startup()->ranks - 1)
 		return 0;
 	state = seed * 1000;
-	signal(SIGTERM, end_soon);
-	expect(process_open(&there, argc > 3 ? atoi(argv[3]) : 0, BIT), 0, "open a channel");
+	workers_prepare(argc > 3 ? atoi(argv[3]) : 0);
 	if (argc > 1 && strcmp(argv[1], "full") == 0) {
 		fill_memory();
 		return verdict();

@@ -24,33 +24,22 @@
 #include <unistd.h>
 #include <atoll/kcalls.h>
 #include <atoll/zio.h>
-#include <servers/proc/client.h>
+#include "draw.h"
 #include "expect.h"
 #include "rest.h"
+#include "workers.h"
 
-#define BIT 9
 #define KILLS 20
 #define WARM 4		/* the first, without which servers have less memory than later */
-#define WORKERS 3			/* of each cluster */
 #define LONGEST_NS 6000000
 #define QUIET 40		/* lives of each server, while nobody else does anything */
 #define QUICK "quick"
 #define BLOCK 5000
 #define PAGE 4096
-#define WRONG 99			/* the status of who was answered wrongly */
 
-static uint64_t state;
 static char own[64], other[64];
 static const char *folder = "/tmp";
-static volatile sig_atomic_t is_over;
 static uint32_t rank;			/* a worker is none itself */
-
-static uint32_t
-draw(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 /* --- what workers do: 0, or what was wrong --- */
 
@@ -256,13 +245,6 @@ do_something(uint32_t what)
 	}
 }
 
-static void
-end_soon(int sig)
-{
-	(void)sig;
-	is_over = 1;
-}
-
 static _Noreturn void
 work(int number)
 {
@@ -282,7 +264,7 @@ work(int number)
 
 /* --- their parent --- */
 
-static struct channel leader, part;
+static struct channel part;
 static bool has_part;			/* another cluster's file server is killed, too */
 
 /* Those that are there, one after the other; nobody waits for their next lives. */
@@ -293,7 +275,7 @@ kill_some(int kills)
 		int n = draw(3) == 0 ? PROCESS_NAME_SERVER : PROCESS_FILE_SERVER;
 		bool is_part = has_part && n == PROCESS_FILE_SERVER && draw(2) == 0;
 
-		expect(process_server(is_part ? &part : &leader, n, SIGKILL) > 0, 1,
+		expect(process_server(is_part ? &part : &there, n, SIGKILL) > 0, 1,
 			"kill a server");
 		nanosleep(&(struct timespec){.tv_nsec = draw(LONGEST_NS)}, NULL);
 	}
@@ -326,24 +308,14 @@ let_work(int kills)
 {
 	pid_t pid[WORKERS];
 
-	for (int i = 0; i < WORKERS; i++) {
-		pid[i] = fork();
-		if (pid[i] == 0)
-			work(i);
-		expect(pid[i] > 0, 1, "a worker");
-	}
+	workers_begin(pid, work);
 	if (rank == 0)
 		kill_some(kills);
 	else
 		nanosleep(&(struct timespec){.tv_nsec = LONGEST_NS / 2 * (long)kills}, NULL);
-	for (int i = 0; i < WORKERS; i++) {
-		int status = WRONG;
-
-		kill(pid[i], SIGTERM);
-		expect(waitpid(pid[i], &status, 0), pid[i], "the end of a worker");
-		expect(status, 0, "how it has ended");
+	workers_end(pid);
+	for (int i = 0; i < WORKERS; i++)
 		remove_files_of(i);
-	}
 }
 
 /*
@@ -353,12 +325,8 @@ let_work(int kills)
 static void
 begin_anew(void)
 {
-	for (int n = PROCESS_NAME_SERVER; n <= PROCESS_FILE_SERVER; n++) {
-		int lives = process_server(&leader, n, SIGKILL);
-
-		while (process_server(&leader, n, 0) <= lives)
-			kthread_yield();
-	}
+	for (int n = PROCESS_NAME_SERVER; n <= PROCESS_FILE_SERVER; n++)
+		await_life(n, process_server(&there, n, SIGKILL));
 	snprintf(own, sizeof(own), "%s/own", folder);
 	snprintf(other, sizeof(other), "%s/other", folder);
 	unlink(own);
@@ -393,12 +361,11 @@ main(int argc, char **argv)
 		folder = argv[3];
 	rank = atoll_startup()->rank;
 	state = seed * 1000 + rank;
-	signal(SIGTERM, end_soon);
 	signal(SIGPIPE, SIG_IGN);
-	expect(process_open(&leader, 0, BIT), 0, "open a channel");
+	workers_prepare(0);
 	has_part = argc > 4;
 	if (has_part)
-		expect(process_open(&part, atoi(argv[4]), BIT), 0, "open a channel");
+		expect(process_open(&part, atoi(argv[4]), CHANNEL_BIT), 0, "open a channel");
 	if (is_alone) {
 		begin_anew();
 		rest_count(before);

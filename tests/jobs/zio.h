@@ -13,21 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <atoll/zio.h>
+#include "draw.h"
 #include "expect.h"
 
 #define KB 1024
 #define PAGE 4096
 #define MIB (1024 * KB)
 
-static uint64_t state;
 static bool has_buffers;		/* the machine has some */
-
-static inline uint32_t
-draw(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 /* What stands at a place of a stream. */
 static inline unsigned char

@@ -45,15 +45,6 @@ taken(uint64_t counts[DOMAINS])
 		counts[d] = of_domain(d, DOMAIN_NEAR) + of_domain(d, DOMAIN_FAR);
 }
 
-static int
-own_core(void)
-{
-	struct cluster_info info;
-
-	kcluster_info(&info);
-	return (int)info.core;
-}
-
 /* What became of a child. */
 static struct {
 	unsigned domain;	/* with most pages of a child */
@@ -169,7 +160,7 @@ takes(unsigned long pages)
 {
 	uint64_t at;
 
-	return kmem_alloc(SELF, pages * PAGE, RW, &at) == 0 ? own_core() : -1;
+	return kmem_alloc(SELF, pages * PAGE, RW, &at) == 0 ? (int)kt_own_core() : -1;
 }
 
 static int

@@ -20,12 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "insn.h"
 #include "qemu_plugin_api.h"
-
-#define MARK_BEGIN 1
-#define MARK_END 2
-#define MARK_POLL 3
-#define MARK_LABEL 16
 
 #define HARTS_MAX 512
 /* more instructions than this between two polls were work */
@@ -252,23 +248,6 @@ may_trap(uint32_t insn)
 		return true;
 	}
 	return false;
-}
-
-static uint32_t
-insn_word(const struct qemu_plugin_insn *insn)
-{
-	uint32_t word = 0;
-	size_t size = qemu_plugin_insn_size(insn);
-
-	memcpy(&word, qemu_plugin_insn_data(insn), size < sizeof(word) ? size : sizeof(word));
-	return word;
-}
-
-/* The number of a marker, else 0. */
-static uint32_t
-mark_of(uint32_t word)
-{
-	return (word & 0xfffff) == 0x2013 ? word >> 20 : 0;
 }
 
 /* Cut the block into runs in which only the last instruction may trap; one callback per run. */

@@ -21,12 +21,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "insn.h"
 #include "qemu_plugin_api.h"
 
-#define MARK_BEGIN 1
-#define MARK_END 2
 #define HARTS_MAX 64
-#define WFI 0x10500073
 #define SFENCE_VMA 0x12000073		/* without its registers */
 #define SFENCE_VMA_MASK 0xfe007fff
 #define CSR_SATP 0x180
@@ -177,16 +175,6 @@ on_mark(unsigned vcpu, void *data)
 		window_end(&harts[vcpu]);
 }
 
-static uint32_t
-insn_word(const struct qemu_plugin_insn *insn)
-{
-	uint32_t word = 0;
-	size_t size = qemu_plugin_insn_size(insn);
-
-	memcpy(&word, qemu_plugin_insn_data(insn), size < sizeof(word) ? size : sizeof(word));
-	return word;
-}
-
 static bool
 is_change(uint32_t word)
 {
@@ -214,9 +202,9 @@ on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access,
 			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
-		if ((word & 0xfffff) == 0x2013 && word >> 20 != 0)
+		if (mark_of(word) != 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark,
-				QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)(word >> 20));
+				QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)mark_of(word));
 		if (is_change(word))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_change,
 				QEMU_PLUGIN_CB_NO_REGS, NULL);

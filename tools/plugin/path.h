@@ -9,8 +9,6 @@
  * somebody waits for it. The last doorbell of the machine is taken for the one that woke: with
  * several at once the path may come out too long, never too short. Exact under -icount only.
  */
-#define WFI 0x10500073
-
 /* when the last doorbell was rung, since the window began */
 static uint64_t path_rung;
 

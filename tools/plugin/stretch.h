@@ -21,7 +21,6 @@
 #define STRETCH_TRAIL 65536		/* runs of a stretch that are remembered: the last */
 #define STRETCH_TOP 64
 #define STRETCH_SHARES 8		/* parts of one stretch */
-#define WFI 0x10500073
 
 enum stretch_kind { STRETCH_PLAIN, STRETCH_POINT, STRETCH_WAIT, STRETCH_PART };
 

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "insn.h"
 #include "qemu_plugin_api.h"
 #include "trace.h"
 
@@ -27,7 +28,6 @@
 #define KERNEL_HALF 0x8000000000000000ull
 #define KERNEL_BASE 0xffffffc000000000ull
 #define RAM 0x80000000ull
-#define WFI 0x10500073
 #define NS_PER_INSN 8
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -182,17 +182,6 @@ on_wait(unsigned hart, void *data)
 	emit(hart, WAIT, 0, 0);
 }
 
-static bool
-is_wait(const struct qemu_plugin_insn *insn)
-{
-	uint32_t text;
-
-	if (qemu_plugin_insn_size(insn) != sizeof(text))
-		return false;
-	memcpy(&text, qemu_plugin_insn_data(insn), sizeof(text));
-	return text == WFI;
-}
-
 static void
 on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 {
@@ -206,7 +195,7 @@ on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < n && !is_user; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
-		if (is_wait(insn))
+		if (insn_word(insn) == WFI)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wait,
 				QEMU_PLUGIN_CB_NO_REGS, NULL);
 		qemu_plugin_register_vcpu_mem_cb(insn, on_memory, QEMU_PLUGIN_CB_NO_REGS,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <atoll/zio.h>
+#include <user/libc/zio_calls.h>
 
 #define PLACES 96
 #define COPY_MAX 65536			/* bytes that are read into one buffer */
@@ -19,7 +20,6 @@ static struct place {
 } place[PLACES];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t copied;
 
 /* A child of fork has none of them. */
 static void
@@ -30,7 +30,7 @@ begin_child(void)
 			munmap(p->addr, p->bytes);
 		p->addr = NULL;
 	}
-	copied = 0;
+	counts = (struct zio_counts){0};
 	pthread_mutex_init(&lock, NULL);
 }
 
@@ -122,73 +122,21 @@ ziopread(int fd, struct zio io[], int nio, size_t count, int64_t offset)
 		return result;
 	}
 	io->size = (size_t)result;
-	__atomic_fetch_add(&copied, (uint64_t)result, __ATOMIC_RELAXED);
+	count_bytes(&counts.copied, (uint64_t)result);
 	return result;
 }
 
-long
-zioread(int fd, struct zio io[], int nio, size_t count)
-{
-	return ziopread(fd, io, nio, count, -1);
-}
-
-/* What is not written as a whole stays, and begins behind what was. */
 static long
 write_one(int fd, struct zio *io, int64_t offset)
 {
-	size_t done = 0;
-	long result = 1;
 	bool is_there;
 
+	if (io->size == 0)
+		return 0;
 	pthread_mutex_lock(&lock);
 	is_there = buffer_place(io) != NULL;
 	pthread_mutex_unlock(&lock);
-	if (!is_there)
-		return -EINVAL;
-	while (done < io->size && result > 0) {
-		const char *from = (const char *)io->data + done;
-
-		result = offset < 0 ? write(fd, from, io->size - done) :
-			pwrite(fd, from, io->size - done, offset + (int64_t)done);
-		done += result > 0 ? (size_t)result : 0;
-	}
-	__atomic_fetch_add(&copied, done, __ATOMIC_RELAXED);
-	if (done == 0)
-		return result < 0 ? -errno : 0;
-	if (done == io->size)
-		ziofree(io, 1);
-	else
-		*io = (struct zio){(char *)io->data + done, io->size - done};
-	return (long)done;
-}
-
-long
-ziopwrite(int fd, struct zio io[], int nio, int64_t offset)
-{
-	size_t done = 0;
-	long result = 0;
-
-	if (nio <= 0 || offset < -1)
-		return -EINVAL;
-	for (int i = 0; i < nio && result >= 0 && (i == 0 || io[i - 1].size == 0); i++) {
-		if (io[i].size == 0)
-			continue;
-		result = write_one(fd, &io[i], offset < 0 ? offset : offset + (int64_t)done);
-		done += result > 0 ? (size_t)result : 0;
-	}
-	return done > 0 ? (long)done : result;
-}
-
-long
-ziowrite(int fd, struct zio io[], int nio)
-{
-	return ziopwrite(fd, io, nio, -1);
-}
-
-void
-zio_counts(struct zio_counts *to)
-{
-	*to = (struct zio_counts){.copied = __atomic_load_n(&copied, __ATOMIC_RELAXED)};
+	return is_there ? write_copy(fd, io, offset) : -EINVAL;
 }
 
 /* Linux counts nothing of the kind. */

@@ -16,6 +16,7 @@
 #include <atoll/personality.h>
 #include <atoll/zio.h>
 #include <servers/file/protocol.h>
+#include <user/libc/zio_calls.h>
 
 #define PLACES 96			/* buffers that the process has, and files */
 #define PAGE 4096ul
@@ -30,7 +31,6 @@ static struct place {
 } place[PLACES];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct zio_counts counts;
 static uint64_t archive[2];		/* where that is mapped, and its bytes; 0: not yet */
 
 /* A child of fork has nothing of that, nor what is mapped here. */
@@ -57,12 +57,6 @@ zio_ask(int fd, enum file_op op, uint64_t offset, uint64_t args, struct zio_answ
 
 	pthread_once(&once, know_forks);
 	return syscall(PERSONALITY_ZIO, (long)fd, (long)op, offset, args, a) < 0 ? -errno : 0;
-}
-
-static void
-count_bytes(uint64_t *of, uint64_t bytes)
-{
-	__atomic_fetch_add(of, bytes, __ATOMIC_RELAXED);
 }
 
 /* --- places --- */
@@ -341,12 +335,6 @@ ziopread(int fd, struct zio io[], int nio, size_t count, int64_t offset)
 	return done > 0 ? (long)done : result;
 }
 
-long
-zioread(int fd, struct zio io[], int nio, size_t count)
-{
-	return ziopread(fd, io, nio, count, -1);
-}
-
 /* --- writing --- */
 
 static bool
@@ -355,30 +343,6 @@ is_archive(const struct zio *io)
 	uint64_t at = (uintptr_t)io->data - archive[0];
 
 	return archive[0] != 0 && at < archive[1] && io->size <= archive[1] - at;
-}
-
-/* What is not written as a whole stays, and begins behind what was. */
-static long
-write_copy(int fd, struct zio *io, int64_t offset)
-{
-	size_t done = 0;
-	long result = 1;
-
-	while (done < io->size && result > 0) {
-		const char *from = (const char *)io->data + done;
-
-		result = offset < 0 ? write(fd, from, io->size - done) :
-			pwrite(fd, from, io->size - done, offset + (int64_t)done);
-		done += result > 0 ? (size_t)result : 0;
-	}
-	count_bytes(&counts.copied, done);
-	if (done == 0)
-		return result < 0 ? -errno : 0;
-	if (done == io->size)
-		ziofree(io, 1);
-	else
-		*io = (struct zio){(char *)io->data + done, io->size - done};
-	return (long)done;
 }
 
 /* A buffer into a pipe. -ENODEV: it is no pipe. */
@@ -420,35 +384,7 @@ write_one(int fd, struct zio *io, int64_t offset)
 	return result == -ENODEV ? write_copy(fd, io, offset) : result;
 }
 
-long
-ziopwrite(int fd, struct zio io[], int nio, int64_t offset)
-{
-	size_t done = 0;
-	long result = 0;
-
-	if (nio <= 0 || offset < -1)
-		return -EINVAL;
-	for (int i = 0; i < nio && result >= 0 && (i == 0 || io[i - 1].size == 0); i++) {
-		result = write_one(fd, &io[i], offset < 0 ? offset : offset + (int64_t)done);
-		done += result > 0 ? (size_t)result : 0;
-	}
-	return done > 0 ? (long)done : result;
-}
-
-long
-ziowrite(int fd, struct zio io[], int nio)
-{
-	return ziopwrite(fd, io, nio, -1);
-}
-
 /* --- counts --- */
-
-void
-zio_counts(struct zio_counts *to)
-{
-	to->moved = __atomic_load_n(&counts.moved, __ATOMIC_RELAXED);
-	to->copied = __atomic_load_n(&counts.copied, __ATOMIC_RELAXED);
-}
 
 int
 zio_machine(struct zio_machine *to)
