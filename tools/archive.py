@@ -91,10 +91,11 @@ def job_text(program, ranks, policy, args=(), env=(), places=()):
     return "".join(f"{k} {v}\n" for k, v in lines).encode()
 
 
-def limits_text(limit, repeat, may=()):
+def limits_text(limit, repeat, may=(), only=None):
     """More lines of etc/job: the most of each kind that it may have in a cluster, how often it is
-    run, and what else it may do.
+    run, what else it may do, and the place, as in job_text, of the cluster that all its ranks are in.
     """
-    lines = [f"limit {kind} {most}\n" for kind, most in sorted(limit.items())]
+    lines = [f"only {' '.join(map(str, only))}\n"] if only else []
+    lines += [f"limit {kind} {most}\n" for kind, most in sorted(limit.items())]
     lines += [f"repeat {repeat}\n"] * (repeat > 1)
     return "".join(lines + [f"may {what}\n" for what in may]).encode()

@@ -66,7 +66,7 @@ def test_a_job_is_lines_of_key_and_value():
 def test_limits_and_repetitions_of_a_job_are_lines():
     text = archive.limits_text({"threads": 4, "memory": 4096}, 3)
     assert text == b"limit memory 4096\nlimit threads 4\nrepeat 3\n" and archive.limits_text({}, 1) == b""
-    assert archive.limits_text({}, 1, ["end-servers"]) == b"may end-servers\n"
+    assert archive.limits_text({}, 1, ["end-servers"], (0, 0, 4, 8192)) == b"only 0 0 4 8192\nmay end-servers\n"
 
 
 def test_a_line_end_in_an_argument_is_refused():

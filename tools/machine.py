@@ -79,12 +79,18 @@ class Machine:
         """(cluster, first core for ranks, how many, bytes of memory) of each cluster that takes
         ranks.
         """
-        out = []
-        for i in self.rank_clusters():
-            roles = self.clusters[i].roles
-            role = "AC" if "AC" in roles else "TC"
-            out.append((i, roles.index(role), roles.count(role), self.clusters[i].mem_bytes))
-        return out
+        return [self.place(i) for i in self.rank_clusters()]
+
+    def place(self, i):
+        """That of cluster i; None: it has no core for ranks."""
+        roles = self.clusters[i].roles
+        role = "AC" if "AC" in roles else "TC"
+        return (i, roles.index(role), roles.count(role), self.clusters[i].mem_bytes) if role in roles else None
+
+    def roomiest(self):
+        """The cluster with the most memory for a rank: of equals the first that takes ranks, if one does."""
+        having = [i for i in range(len(self.clusters)) if self.place(i)]
+        return min(having, key=lambda i: (-self.clusters[i].mem_bytes, i not in self.rank_clusters(), i))
 
     def ranks_max(self):
         """How many ranks a job can have.

@@ -102,7 +102,7 @@ mem_space_init(struct process *p)
 
 /*
  * Addresses alone cost nothing, but the kernel core walks them when they are given up: no process
- * has more than it could use.
+ * has more than it could use, the boot archive included, which may be larger than the cluster.
  */
 static bool
 may_claim(struct process *p, size_t bytes)
@@ -110,7 +110,8 @@ may_claim(struct process *p, size_t bytes)
 	struct cluster *c = proc_cluster(p);
 
 	return area_may_add(&p->areas) &&
-		bytes / HAL_PAGE_BYTES <= (size_t)CLAIMS_PER_FRAME * c->frames.total - p->claimed;
+		bytes / HAL_PAGE_BYTES <= (size_t)CLAIMS_PER_FRAME * c->frames.total +
+		(size_t)(c->record->archive_bytes / HAL_PAGE_BYTES) - p->claimed;
 }
 
 static void

@@ -7,6 +7,13 @@
 #include <servers/proc/child.h>
 #include <servers/proc/cores.h>
 
+/* The cores of a cluster that takes ranks of the job. */
+static const struct job_cluster *
+place_in(const struct job *j, uint32_t cluster)
+{
+	return j->only.cores > 0 ? &j->only : &j->cluster[cluster];
+}
+
 /* What a rank has where ranks have least: the MPI library fits itself to it. */
 static uint64_t
 least_memory(const struct agent *a)
@@ -15,7 +22,7 @@ least_memory(const struct agent *a)
 
 	for (uint32_t c = 0; c < a->here.clusters; c++) {
 		uint32_t ranks = a->plan.counts[c];
-		uint64_t share = ranks > 0 ? a->plan.job.cluster[c].bytes / ranks : 0;
+		uint64_t share = ranks > 0 ? place_in(&a->plan.job, c)->bytes / ranks : 0;
 
 		if (share > 0 && (least == 0 || share < least))
 			least = share;
@@ -127,7 +134,7 @@ static int
 start_part(struct agent *a)
 {
 	static struct image image;
-	const struct job_cluster *c = &a->plan.job.cluster[a->here.cluster];
+	const struct job_cluster *c = place_in(&a->plan.job, a->here.cluster);
 	struct ledger ledger;
 	struct part_order o = order_of(a, &ledger);
 	struct part *p = &a->part;
@@ -153,19 +160,33 @@ start_part(struct agent *a)
 	return result;
 }
 
+static void
+not_started(struct agent *a)
+{
+	a->part.has_failed = true;
+	part_close(&a->part);
+	agent_ended(a, PROC_END_NOT_STARTED, 1);
+}
+
 void
 agent_start(struct agent *a, uint32_t job)
 {
 	begin_part(a, job);
 	if (start_part(a) == 0)
 		return;
-	a->part.has_failed = true;
-	if (a->part.proc >= 0) {
-		kproc_kill(a->part.proc, 1);
+	if (a->part.proc < 0) {
+		not_started(a);
 		return;
 	}
-	part_close(&a->part);
-	agent_ended(a, PROC_END_NOT_STARTED, 1);
+	a->part.has_failed = true;
+	kproc_kill(a->part.proc, 1);
+}
+
+void
+agent_refuse(struct agent *a, uint32_t job)
+{
+	begin_part(a, job);
+	not_started(a);
 }
 
 void

@@ -109,6 +109,9 @@ uint32_t job_ports(const struct cluster_info *here);
  */
 void agent_start(struct agent *a, uint32_t job);
 
+/* Tell the leader that this cluster's part of a job cannot start; why has been said. */
+void agent_refuse(struct agent *a, uint32_t job);
+
 /* End them. */
 void agent_kill(struct agent *a, int status);
 

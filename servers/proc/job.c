@@ -30,8 +30,9 @@ read_policy(struct job *j, struct text value)
 	return 0;
 }
 
+/* A cluster's number, and which of its cores take ranks. */
 static int
-read_cluster(struct job *j, struct text value)
+read_place(struct text value, uint64_t *cluster, struct job_cluster *place)
 {
 	struct text word[5];
 	uint64_t n[4] = {0};
@@ -47,11 +48,32 @@ read_cluster(struct job *j, struct text value)
 	if (n[0] >= CLUSTERS_MAX || n[2] == 0 || n[1] >= CLUSTER_CORES_MAX ||
 		n[2] > CLUSTER_CORES_MAX - n[1])
 		return -E_INVAL;
-	if (j->cluster[n[0]].cores != 0)
+	*cluster = n[0];
+	*place = (struct job_cluster){(uint32_t)n[1], (uint32_t)n[2], n[3]};
+	return 0;
+}
+
+static int
+read_cluster(struct job *j, struct text value)
+{
+	struct job_cluster place;
+	uint64_t cluster;
+
+	if (read_place(value, &cluster, &place) != 0 || j->cluster[cluster].cores != 0)
 		return -E_INVAL;
-	j->cluster[n[0]] = (struct job_cluster){(uint32_t)n[1], (uint32_t)n[2], n[3]};
+	j->cluster[cluster] = place;
 	j->has_clusters = 1;
 	return 0;
+}
+
+static int
+read_only(struct job *j, struct text value)
+{
+	uint64_t cluster = 0;
+	int result = j->only.cores != 0 ? -E_INVAL : read_place(value, &cluster, &j->only);
+
+	j->only_cluster = (uint32_t)cluster;
+	return result;
 }
 
 static int
@@ -117,6 +139,8 @@ read_line(struct job *j, struct text key, struct text value)
 		return read_policy(j, value);
 	if (text_is(key, "cluster"))
 		return read_cluster(j, value);
+	if (text_is(key, "only"))
+		return read_only(j, value);
 	if (text_is(key, "stack"))
 		return read_number(value, 4096, 1ull << 30, &j->stack_bytes);
 	if (text_is(key, "shared"))

@@ -54,6 +54,9 @@ struct job {
 	bool may_end_servers;
 	int has_clusters;
 	struct job_cluster cluster[CLUSTERS_MAX];
+	/* all its ranks are in this cluster, on these cores; of none: where ranks may be */
+	uint32_t only_cluster;
+	struct job_cluster only;
 	struct text arg[JOB_WORDS_MAX];
 	struct text env[JOB_WORDS_MAX];
 };

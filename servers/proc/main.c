@@ -187,15 +187,24 @@ lead_on(void)
 
 /* --- the agent of another cluster --- */
 
+/* The leader waits for the end of what it starts here, whether it can begin or not. */
+static void
+agent_begin(uint32_t job)
+{
+	if (job_plan_read(&agent.plan, &agent.here, true) == 0 &&
+		agent.plan.counts[agent.here.cluster] > 0)
+		agent_start(&agent, job);
+	else
+		agent_refuse(&agent, job);
+}
+
 static void
 agent_message(const struct mail_sender *from, const struct proc_message *m)
 {
 	if (m->magic != PROC_MAGIC || from->cluster != PROC_LEADER || from->badge != BADGE_INIT)
 		return;
-	if (m->op == PROC_START && m->job > agent.part.job && agent.part.proc < 0 &&
-	    job_plan_read(&agent.plan, &agent.here, false) == 0 &&
-	    agent.plan.counts[agent.here.cluster] > 0)
-		agent_start(&agent, m->job);
+	if (m->op == PROC_START && m->job > agent.part.job && agent.part.proc < 0)
+		agent_begin(m->job);
 	else if (m->op == PROC_KILL)
 		agent_kill(&agent, m->status);
 }

@@ -15,8 +15,11 @@ read_job(struct job *j, bool is_loud)
 	uint32_t line = 0;
 	int result = file_open(JOB_FILE, &f);
 
-	if (result == 0)
-		result = job_parse(j, f.data, f.bytes, &line);
+	if (result != 0 && is_loud)
+		console_print("atoll: " JOB_FILE ": %s\n", error_text(result));
+	if (result != 0)
+		return result;
+	result = job_parse(j, f.data, f.bytes, &line);
 	if (result != 0 && is_loud)
 		console_print("atoll: " JOB_FILE ", line %u: %s\n", line, error_text(result));
 	return result;
@@ -68,7 +71,8 @@ job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_loud)
 	q.ranks = p->job.ranks;
 	q.policy = p->job.policy;
 	for (uint32_t c = 0; c < here->clusters; c++)
-		q.cores[c] = job_cores(&p->job, here, c);
+		q.cores[c] = p->job.only.cores == 0 ? job_cores(&p->job, here, c) :
+			c == p->job.only_cluster ? p->job.only.cores : 0;
 	result = make_room(p);
 	if (result == 0)
 		result = place_ranks(&q, p->place, p->counts);

@@ -27,7 +27,8 @@ TEST(a_description_is_read)
 {
 	static const char text[] = "program bin/fn\nranks 12\nmap scatter\narg --from\n"
 		"arg  two words \narg\nenv A=b c\n"
-				   "cluster 0 1 3\ncluster 2 0 4\nstack 65536\n\n";
+				   "cluster 0 1 3\ncluster 2 0 4\nonly 3 1 2 4096\n"
+				   "stack 65536\n\n";
 	struct job j;
 	uint32_t line;
 
@@ -45,6 +46,11 @@ TEST(a_description_is_read)
 	expect_eq(j.cluster[2].cores, 4);
 	expect_eq(j.cluster[1].cores, 0);
 	expect_eq(j.cluster[0].first_core, 1);
+	expect_eq(j.cluster[3].cores, 0);
+	expect_eq(j.only_cluster, 3);
+	expect_eq(j.only.first_core, 1);
+	expect_eq(j.only.cores, 2);
+	expect_eq(j.only.bytes, 4096);
 	expect_eq(j.stack_bytes, 65536);
 }
 
@@ -101,6 +107,8 @@ TEST(a_bad_description_is_refused_with_its_line)
 	refuse("cluster 0 0\n", -E_INVAL, 1);
 	refuse("cluster 0 0 1 1 1\n", -E_INVAL, 1);
 	refuse("cluster 0 0 1\ncluster 0 0 1\n", -E_INVAL, 2);
+	refuse("only 64 0 1\n", -E_INVAL, 1);
+	refuse("only 0 0 1\nonly 1 0 1\n", -E_INVAL, 2);
 	refuse("stack 1\n", -E_INVAL, 1);
 	refuse("limit\n", -E_INVAL, 1);
 	refuse("limit memory\n", -E_INVAL, 1);

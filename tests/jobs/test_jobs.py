@@ -68,6 +68,13 @@ def run(port, ranks, program, *args, options=(), machine=None):
     return r.returncode, r.stdout.decode(errors="replace")
 
 
+def large_archive(port):
+    """A boot archive that is larger than all that a cluster of 2 MB may otherwise have addresses of."""
+    with tempfile.NamedTemporaryFile(prefix="atoll-archive-") as f:
+        f.truncate(40 << 20)
+        return run(port, 1, "brief", machine="mppa256", options=("--file", f"{f.name}=large"))
+
+
 def expect(have, status, *texts):
     """Check status and texts of a run."""
     if have[0] != status:
@@ -251,6 +258,7 @@ def programs(port):
             yield f"{name}_as_on_linux", lambda p=program: says_what_linux_says(p)
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
         yield "who_is_killed_at_any_time_leaves_nothing", lambda: says_what_linux_says("killed")
+        yield "an_archive_larger_than_clusters", lambda: expect(large_archive(port), 0)
         yield "fork_where_memory_ends", lambda: expect(run(port, 1, "fork", "full", machine="mppa256-12"), 0, "ok full")
         yield "fork_and_waitpid_where_the_window_is_full", \
             lambda: expect(run(port, 1, "no_room", machine="mppa256"), 0, "ok rank 0")

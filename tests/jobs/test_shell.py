@@ -24,6 +24,12 @@ from ui import Failure  # noqa: E402
 SCRIPT = os.path.join(ROOT, "tests", "jobs", "shell.sh")
 MPI_SCRIPT = os.path.join(ROOT, "tests", "jobs", "mpiexec.sh")
 PROCESSES_SCRIPT = os.path.join(ROOT, "tests", "jobs", "processes.sh")
+SMALL_CLUSTERS = """1
+the token went 3 times round 20 ranks and came back with 570
+12
+hello from rank 0 of 4 on cluster4 (its counter says 0)
+4
+"""
 MPI_PROGRAMS = ("mpijob", "counts", "stray")
 
 
@@ -71,6 +77,14 @@ def mpi_jobs():
     out = re.sub(r"\(0x[0-9a-f]+ of", "(ADDRESS of", have[1])
     with open(MPI_SCRIPT[:-2] + "expected", encoding="utf-8") as f:
         wants((have[0], out, have[2]), (0, f.read()))
+
+
+def small_clusters():
+    """A shell on a machine whose clusters for MPI have 2 MB each is in a larger one, and starts jobs in theirs."""
+    wants(run(["--machine", "mppa256", "--timeout", str(2 * PATIENCE_S), "-c",
+               "ls / | grep -c '^bin$'; mpiexec -n 20 ring; mpiexec -n 4 hello > /tmp/a & mpiexec -n 12 hello | wc -l; "
+               "wait; sort /tmp/a | head -1; ps | wc -l"], limit_s=3 * PATIENCE_S),
+          (0, SMALL_CLUSTERS))
 
 
 def processes():
@@ -167,7 +181,7 @@ def jobs():
 
 
 TESTS = (terminal, jobs, script, command, standard_input, missing, input_in_turn, input_at_once, joined_output,
-         mpi_jobs, processes)
+         mpi_jobs, processes, small_clusters)
 
 
 def scenarios(port):

@@ -69,7 +69,8 @@ def check(o):
     """Options that make no sense here."""
     for given, option in ((o.port != "hosted", "--port riscv64"), (o.machine, "--machine"),
                           (o.icount, "--icount"), (o.count, "--count"),
-                          (o.keep, "--keep"), (o.file, "--file"), (o.map != "compact", "--map scatter")):
+                          (o.keep, "--keep"), (o.file, "--file"), (o.map != "compact", "--map scatter"),
+                          (o.cluster is not None, "--cluster"), (o.channels is not None, "--channels")):
         if given:
             raise Usage(f"{option} is for ranks that are threads, not for --ranks process")
 

@@ -20,6 +20,9 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --port P             hosted | riscv64 | or1k (hosted); or1k: programs without libc and MPI
   --machine M          see ./atoll machines (laptop; riscv64: riscv-4x4; or1k: optimsoc4)
   --map compact|scatter   how ranks are placed over clusters (compact)
+  --cluster N          all ranks are in cluster N
+  --channels BYTES     memory of each cluster for channels of its processes, as 256K, where the
+                       machine has less
   --mpi-path opt|unopt|ipc
                        point-to-point messages within a cluster: through shared memory (opt), by the
                        protocol of five messages (unopt), or by one mailbox message, above 96 bytes
@@ -83,7 +86,7 @@ VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--ma
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks",
           "--limit": "limit", "--repeat": "repeat", "--device": "device", "--share": "share", "--tree": "tree",
-          "--trace": "trace", "--domains": "domains"}
+          "--trace": "trace", "--domains": "domains", "--cluster": "cluster", "--channels": "channels"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory",
          "--stretches": "stretches", "--end-servers": "end_servers", "--rmem": "rmem",
          "--bare": "bare", "--debug": "debug", "-v": "verbose", "--verbose": "verbose"}
@@ -99,7 +102,7 @@ class Options:
         self.mpi_path, self.mpi_coll, self.mpi_counts, self.memory = "opt", None, False, False
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
-        self.trace, self.domains = None, None
+        self.trace, self.domains, self.cluster, self.channels = None, None, None, None
         self.limit, self.repeat, self.device, self.share, self.tree, self.end_servers = {}, "1", [], [], [], False
         self.rmem = self.debug = False
 
@@ -144,6 +147,32 @@ def _limits(text):
         if kind not in LIMITS or not 0 < out[kind] < 1 << (63 if kind == "memory" else 32):
             raise Usage(f"--limit needs memory=SIZE, threads=N or processes=N, not '{word}'")
     return out
+
+
+def _channels(text):
+    import machine
+    try:
+        return machine.NOC["channels"][1]({"channels": text}, "channels", "--channels")
+    except machine.MachineError as e:
+        raise Usage(str(e)) from None
+
+
+def _machine(o):
+    """The machine, as the options want it."""
+    m = launch.load_machine(o.machine, o.port)
+    _only(o, m)
+    if o.channels is not None:
+        m.noc["channel_bytes"] = max(m.noc["channel_bytes"], _channels(o.channels))
+    return m
+
+
+def _only(o, machine):
+    """Where --cluster says that all ranks are; None: nothing."""
+    if o.cluster is None:
+        return None
+    if not o.cluster.isdecimal() or int(o.cluster) >= len(machine.clusters) or not machine.place(int(o.cluster)):
+        raise Usage(f"--cluster {o.cluster}: machine {machine.name} has no such cluster that takes ranks")
+    return machine.place(int(o.cluster))
 
 
 def _check(o):
@@ -193,6 +222,10 @@ def _check(o):
         raise Usage(f"unknown kind of ranks '{o.ranks}': use thread or process")
     if o.ranks == "thread":
         o.machine = o.machine or DEFAULT_MACHINE[o.port]
+        if o.cluster is not None or o.channels is not None:
+            _machine(o)
+    if o.cluster is not None and o.bare:
+        raise Usage("--cluster is for jobs, not for --bare")
 
 
 def _check_devices(o):
@@ -342,7 +375,7 @@ def _watched(o, machine):
 
 def make_job(o):
     """The launch.Job of some options; the port must be built."""
-    m = launch.load_machine(o.machine, o.port)
+    m = _machine(o)
     if o.n > m.ranks_max():
         raise Usage(f"{o.n} ranks are too many for machine {m.name}, which takes {m.ranks_max()}: "
                     f"use fewer, or a larger machine")
@@ -362,7 +395,7 @@ def make_job(o):
         raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
     try:
         text = archive.job_text(f"bin/{name}", o.n, o.map, o.args, o.env, m.places())
-        text += archive.limits_text(o.limit, o.repeat, ["end-servers"] * o.end_servers)
+        text += archive.limits_text(o.limit, o.repeat, ["end-servers"] * o.end_servers, _only(o, m))
         more, paths = extra_files(o.file)
         members = launch.members_of(o.port, servers) + [(f"bin/{name}", data),
                                                         ("etc/job", text)] + more + _input(o, more)

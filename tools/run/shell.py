@@ -25,7 +25,8 @@ pi, fn, gf and km.
 
   --with NAME,...      more programs: {names}
                        (tcc: with a C library to link with; lua-source: Lua as C files and its tests)
-  --machine M          riscv-4x4 (default), or another one
+  --machine M          riscv-4x4 (default), or another one; the shell is in the cluster with the most
+                       memory, jobs of mpiexec where ranks are
   --file PATH[=NAME]   put a file there, as /NAME
   --program PATH[=NAME]  put a program there, as /bin/NAME: a C source, or what was built with
                        ./atoll mpicc --port riscv64; of a folder all its programs
@@ -116,6 +117,12 @@ def parse(argv):
     return ["--machine", machine, *flags, *options], rest, files, programs, list(dict.fromkeys([*ALWAYS, *more]))
 
 
+def room(machine):
+    """Options by which a shell has room on a machine: in the cluster with the most memory, with channels for the
+    processes of its pipes and jobs."""
+    return ["--cluster", str(launch.load_machine(machine, "riscv64").roomiest()), "--channels", "1M"]
+
+
 def brought(names, ours, programs):
     """{name there: path here} of packages, programs of ours, and others by their specs; of two of one name
     the later one."""
@@ -139,4 +146,5 @@ def main(argv):
         return 0
     options, arguments, files, programs, names = parse(argv)
     packages.ensure(names, OURS)
-    return run.main(command(brought(names, OURS, programs), files, options, arguments))
+    machine = options[1]
+    return run.main(command(brought(names, OURS, programs), files, [*room(machine), *options], arguments))

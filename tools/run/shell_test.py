@@ -14,6 +14,11 @@ def test_options_come_before_what_the_shell_gets():
         ["--machine", "riscv-4x4"], ["s.sh", "-c", "1"], ["/tmp/s.sh=s.sh"], ["a", "b=c"], ["dash", "toybox"])
 
 
+def test_the_cluster_with_the_most_memory_has_the_shell():
+    for name, cluster in (("mppa256", "0"), ("riscv-288", "4"), ("riscv-4x4", "0"), ("nix32", "0")):
+        assert shell.room(name)[:2] == ["--cluster", cluster], name
+
+
 def test_more_programs_are_asked_for_by_name():
     assert shell.parse(["--with", "tcc,make", "--with=tcc"])[4] == ["dash", "toybox", "tcc", "make"]
 
