@@ -282,13 +282,21 @@ sleep_for(long ns)
 		continue;
 }
 
+static void *
+until_it_rings(void *unused)
+{
+	while (rung == 0)
+		continue;
+	return unused;
+}
+
 /* A timer of processor time: 20 ms of it, again and again. */
 static void
 timer(const char *name, int which, int sig)
 {
 	struct itimerval t = {{0, 20000}, {0, 20000}}, was;
 	static const struct itimerval off;
-	long before = now(CLOCK_PROCESS_CPUTIME_ID), others = 0;
+	long before = now(CLOCK_PROCESS_CPUTIME_ID);
 	pthread_t thread;
 
 	printf("%s\n", name);
@@ -303,7 +311,7 @@ timer(const char *name, int which, int sig)
 	say("it is asked", getitimer(which, &was) == 0 && was.it_interval.tv_usec == 20000 &&
 		was.it_value.tv_sec == 0 && was.it_value.tv_usec > 0);
 	rung = 0;
-	if (pthread_create(&thread, NULL, other, &others) != 0)
+	if (pthread_create(&thread, NULL, until_it_rings, NULL) != 0)
 		exit(1);
 	pthread_join(thread, NULL);
 	say("another thread's time counts", rung > 0);
