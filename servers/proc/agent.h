@@ -61,7 +61,7 @@ struct server {
 	struct memory_piece {
 		int handle;
 		uint32_t pages;
-	} piece[SERVER_PIECES];
+	} *piece;			/* [SERVER_PIECES] */
 	uint32_t pieces;
 	int proc;			/* handle; 0: it was not started */
 	uint32_t devices;		/* that it drives: */

@@ -60,6 +60,10 @@ make_lasting(const struct agent *a, struct server *s)
 		result = s->kept = (int)kmemory_create((int)kept_pages(a, s));
 	if (result < 0 || s->port != FILE_PORT)
 		return result;
+	result = kmem_alloc(SELF, SERVER_PIECES * sizeof(s->piece[0]), PAGE_READ | PAGE_WRITE, &at);
+	if (result < 0)
+		return result;
+	s->piece = (struct memory_piece *)(uintptr_t)at;
 	result = kmem_alloc(SELF, a->here.page_bytes, 0, &at);
 	if (result >= 0)
 		result = kpage_map(SELF, at, s->kept, 0, 1, PAGE_READ | PAGE_WRITE);
