@@ -16,7 +16,7 @@
 #define WORDS_MAX 4
 #define HEAD \
 	"core cluster role acts threads ticks faults messages shot-down changes calls waiting " \
-	"spread crowded idle-ms tc-ms kc-ms ac-ms xc-ms\n"
+	"spread crowded gathered released idle-ms tc-ms kc-ms ac-ms xc-ms\n"
 #define NS_PER_MS 1000000u
 
 static const char *
@@ -52,13 +52,15 @@ cores_put(struct tree *t, const char *line, size_t len)
 }
 
 static bool
-put_core(struct tree *t, uint32_t number, uint32_t cluster, const struct core_info *i)
+put_core(struct tree *t, uint32_t number, uint32_t cluster, const struct core_told *told)
 {
+	const struct core_info *i = &told->is;
 	char line[LINE_MAX];
-	int len = fmt_print(line, sizeof(line), "%u %u %s %s %u %u %u %u %u %u %u %u %u %u", number,
+	int len = fmt_print(line, sizeof(line), "%u %u %s %s %u %u %u %u %u %u %u %u %u %u %u %u",
+		number,
 		cluster, name_of_role(i->role), name_of_role(i->acts), i->threads, i->ticks,
 		i->faults, i->messages, i->shot_down, i->roles, i->calls, i->waiting, i->spread,
-		i->crowded);
+		i->crowded, told->gathered, told->released);
 
 	for (uint32_t role = 0; role < ROLE_KINDS; role++)
 		len += fmt_print(line + len, sizeof(line) - (size_t)len, " %lu%s",
@@ -72,7 +74,7 @@ void
 cores_show(struct tree *t)
 {
 	uint32_t number = 0;
-	struct core_info info;
+	struct core_told told;
 
 	if (t->cores == 0 || node_of(t, t->cores)->opens > 0)
 		return;
@@ -83,8 +85,8 @@ cores_show(struct tree *t)
 		int result = 0;
 
 		for (uint32_t core = 0; result == 0; core++) {
-			result = core_ask(cluster, core, -1, &info);
-			if (result == 0 && !put_core(t, number++, cluster, &info))
+			result = core_ask(cluster, core, -1, &told);
+			if (result == 0 && !put_core(t, number++, cluster, &told))
 				return;
 		}
 		if (result == -E_NOENT)
@@ -98,13 +100,13 @@ cores_show(struct tree *t)
 static bool
 core_find(uint64_t number, uint32_t *cluster, uint32_t *core)
 {
-	struct core_info info;
+	struct core_told told;
 
 	for (*cluster = 0;; ++*cluster) {
 		int result = 0;
 
 		for (*core = 0; result == 0; ++*core) {
-			result = core_ask(*cluster, *core, -1, &info);
+			result = core_ask(*cluster, *core, -1, &told);
 			if (result == 0 && number-- == 0)
 				return true;
 		}
@@ -123,21 +125,35 @@ role_of(struct text word)
 	return -1;
 }
 
-/* core N role ROLE. */
+/* provision on, or off: in all clusters that are up. */
 static int
-give_role(void *of, const struct text *word, uint32_t words)
+switch_provision(struct text word)
+{
+	bool on = text_is(word, "on");
+	int result = on || text_is(word, "off") ? 0 : -E_INVAL;
+
+	for (uint32_t cluster = 0; result == 0 || result == -E_HOSTDOWN; cluster++)
+		result = core_provision(cluster, on);
+	return result == -E_NOENT ? 0 : result;
+}
+
+/* core N role ROLE; provision WORD. */
+static int
+do_word(void *of, const struct text *word, uint32_t words)
 {
 	uint32_t cluster, core;
-	struct core_info info;
+	struct core_told told;
 	uint64_t number;
 
 	(void)of;
+	if (words == 2 && text_is(word[0], "provision"))
+		return switch_provision(word[1]);
 	if (words != 4 || !text_is(word[0], "core") || !text_number(word[1], &number) ||
 		!text_is(word[2], "role") || role_of(word[3]) < 0)
 		return -E_INVAL;
 	if (!core_find(number, &cluster, &core))
 		return -FILE_ENODEV;
-	return core_ask(cluster, core, role_of(word[3]), &info);
+	return core_ask(cluster, core, role_of(word[3]), &told);
 }
 
 /* A line without a word says nothing. */
@@ -171,7 +187,7 @@ do_lines(struct text text, int (*act)(void *of, const struct text *word, uint32_
 long
 cores_write(struct text text)
 {
-	return do_lines(text, give_role, NULL);
+	return do_lines(text, do_word, NULL);
 }
 
 /* --- /proc/N/ctl --- */

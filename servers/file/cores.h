@@ -3,7 +3,8 @@
  * What is written to /proc/N/ctl, and the file /dev/cores: the cores of the machine, in the order
  * of its description. Reading it tells of each its number, cluster, role, what it acts as, the
  * threads that are placed there, and what it has counted; writing lines `core N role ROLE` gives
- * cores other roles. No kernel calls: what it says comes from whoever uses it.
+ * cores other roles, `provision on` or `off` says whether process servers move processes without
+ * anybody's wish. No kernel calls: what it says comes from whoever uses it.
  */
 #ifndef SERVERS_FILE_CORES_H
 #define SERVERS_FILE_CORES_H
@@ -11,12 +12,16 @@
 #include <abi/layout.h>
 #include <base/parse.h>
 #include <servers/file/tree.h>
+#include <servers/proc/client.h>
 
 /*
  * What a core of a cluster is for and has counted; with a role that is not negative, after it has
  * got that. 0; -E_NOENT: no such cluster; -E_INVAL: no such core; -E_HOSTDOWN; what core_role says.
  */
-int core_ask(uint32_t cluster, uint32_t core, int role, struct core_info *info);
+int core_ask(uint32_t cluster, uint32_t core, int role, struct core_told *told);
+
+/* Processes of a cluster are moved without anybody's wish, or not. 0; -E_NOENT; -E_HOSTDOWN. */
+int core_provision(uint32_t cluster, bool on);
 
 /* Make the file. */
 void cores_begin(struct tree *t);

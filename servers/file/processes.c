@@ -251,7 +251,7 @@ proc_next(int32_t after, struct proc_process *found)
 }
 
 int
-core_ask(uint32_t cluster, uint32_t core, int role, struct core_info *info)
+core_ask(uint32_t cluster, uint32_t core, int role, struct core_told *told)
 {
 	struct channel *ch;
 	int result;
@@ -261,7 +261,23 @@ core_ask(uint32_t cluster, uint32_t core, int role, struct core_info *info)
 	ch = line_to(cluster);
 	if (ch == NULL)
 		return -E_HOSTDOWN;
-	result = process_core(ch, core, role, info);
+	result = process_core(ch, core, role, told);
+	look_at_error(cluster, result);
+	return result;
+}
+
+int
+core_provision(uint32_t cluster, bool on)
+{
+	struct channel *ch;
+	int result;
+
+	if (!know_machine() || cluster >= here.clusters)
+		return -E_NOENT;
+	ch = line_to(cluster);
+	if (ch == NULL)
+		return -E_HOSTDOWN;
+	result = process_provision(ch, on);
 	look_at_error(cluster, result);
 	return result;
 }

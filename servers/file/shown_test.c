@@ -192,7 +192,7 @@ TEST(a_process_is_told_where_to_run)
 
 #define CORES_HEAD \
 	"core cluster role acts threads ticks faults messages shot-down changes calls waiting " \
-	"spread crowded idle-ms tc-ms kc-ms ac-ms xc-ms\n"
+	"spread crowded gathered released idle-ms tc-ms kc-ms ac-ms xc-ms\n"
 
 TEST(cores_are_shown_and_get_roles)
 {
@@ -200,26 +200,28 @@ TEST(cores_are_shown_and_get_roles)
 	tree_make(&t, "dev", FILE_KIND_DIRECTORY, 0755);
 	cores_begin(&t);
 	memset(core_of, 0, sizeof(core_of));
-	core_of[0][0].role = ROLE_KC;
-	core_of[1][2] = (struct core_info){.role = ROLE_AC, .acts = ROLE_TC, .threads = 4,
+	core_of[0][0].is.role = ROLE_KC;
+	core_of[1][2].gathered = 15;
+	core_of[1][2].released = 16;
+	core_of[1][2].is = (struct core_info){.role = ROLE_AC, .acts = ROLE_TC, .threads = 4,
 		.ticks = 5, .faults = 7, .messages = 8, .shot_down = 9, .roles = 1,
 		.calls = 11, .waiting = 12, .spread = 13, .crowded = 14,
 		.role_ns = {[ROLE_TC] = 2999999, [ROLE_AC] = 4000000000}};
 	expect_file("/dev/cores",
 		CORES_HEAD
-		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"1 0 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"3 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"4 1 ac tc 4 5 7 8 9 1 11 12 13 14 0 2 0 4000 0\n");
+		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"1 0 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"3 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"4 1 ac tc 4 5 7 8 9 1 11 12 13 14 15 16 0 2 0 4000 0\n");
 	expect_eq(told_cores("core 4 role tc\n"), 15);
-	expect_eq(core_of[1][2].role, ROLE_TC);
+	expect_eq(core_of[1][2].is.role, ROLE_TC);
 	expect_eq(told_cores("\n core 1  role kc \ncore 3 role ac"), 33);
-	expect_eq(core_of[0][1].role, ROLE_KC);
-	expect_eq(core_of[1][1].role, ROLE_AC);
+	expect_eq(core_of[0][1].is.role, ROLE_KC);
+	expect_eq(core_of[1][1].is.role, ROLE_AC);
 	expect_eq(told_cores("core 2 role ac"), -E_BUSY);
 	expect_eq(told_cores("core 1 role tc\ncore 2 role ac\n"), 15);
-	expect_eq(core_of[0][1].role, ROLE_TC);
+	expect_eq(core_of[0][1].is.role, ROLE_TC);
 	expect_eq(told_cores("core 5 role tc"), -FILE_ENODEV);
 	expect_eq(told_cores("core 99999999999999999999 role tc"), -E_INVAL);
 	expect_eq(told_cores("core 1 role xc"), -E_INVAL);
@@ -227,15 +229,23 @@ TEST(cores_are_shown_and_get_roles)
 	expect_eq(told_cores("core -1 role tc"), -E_INVAL);
 	expect_eq(told_cores("core"), -E_INVAL);
 	expect_eq(told_cores("role tc core 1"), -E_INVAL);
+	expect_eq(provisioned[0], -1);
+	expect_eq(told_cores("provision off\n"), 14);
+	expect(provisioned[0] == 0 && provisioned[1] == 0);
+	expect_eq(told_cores("core 1 role tc\nprovision on"), 27);
+	expect(provisioned[0] == 1 && provisioned[1] == 1);
+	expect_eq(told_cores("provision"), -E_INVAL);
+	expect_eq(told_cores("provision offer"), -E_INVAL);
+	expect_eq(told_cores("provision on on"), -E_INVAL);
 	expect_eq(asked(1, (struct file_request){.op = FILE_REMOVE}, "/dev/cores", 11).error != 0,
 		true);
 	expect_file("/dev/cores",
 		CORES_HEAD
-		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"1 0 tc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"3 1 ac idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"4 1 tc tc 4 5 7 8 9 1 11 12 13 14 0 2 0 4000 0\n");
+		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"1 0 tc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"3 1 ac idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"4 1 tc tc 4 5 7 8 9 1 11 12 13 14 15 16 0 2 0 4000 0\n");
 	expect_sound();
 }
 

@@ -85,10 +85,20 @@ share_send(struct share *s, uint32_t slot, uint32_t bytes)
 }
 
 /* Two clusters of two and three cores; cluster 2 is dead. */
-static struct core_info core_of[2][3];
+static struct core_told core_of[2][3];
+static int provisioned[2] = {-1, -1};
 
 int
-core_ask(uint32_t cluster, uint32_t core, int role, struct core_info *info)
+core_provision(uint32_t cluster, bool on)
+{
+	if (cluster >= 2)
+		return cluster == 2 ? -E_HOSTDOWN : -E_NOENT;
+	provisioned[cluster] = on;
+	return 0;
+}
+
+int
+core_ask(uint32_t cluster, uint32_t core, int role, struct core_told *info)
 {
 	if (cluster > 2)
 		return -E_NOENT;
@@ -99,7 +109,7 @@ core_ask(uint32_t cluster, uint32_t core, int role, struct core_info *info)
 	if (role >= 0 && core == 0 && role == ROLE_AC)
 		return -E_BUSY;
 	if (role >= 0)
-		core_of[cluster][core].role = (uint32_t)role;
+		core_of[cluster][core].is.role = (uint32_t)role;
 	*info = core_of[cluster][core];
 	return 0;
 }

@@ -175,7 +175,7 @@ process_memory(struct channel *ch, const struct process_memory *what, struct pro
 }
 
 int
-process_core(struct channel *ch, uint32_t core, int role, struct core_info *info)
+process_core(struct channel *ch, uint32_t core, int role, struct core_told *told)
 {
 	const struct process_request q = {.op = PROCESS_CORE, .args = core,
 		.flags = role >= 0 ? PROCESS_CORE_ROLE : 0, .status = role};
@@ -183,10 +183,20 @@ process_core(struct channel *ch, uint32_t core, int role, struct core_info *info
 	int result = request_send(ch, &q);
 
 	if (result == 0)
-		result = answer_receive(ch, &r, (struct service_part){info, sizeof(*info)});
+		result = answer_receive(ch, &r, (struct service_part){told, sizeof(*told)});
 	if (result < 0 || r.error < 0)
 		return result < 0 ? result : r.error;
-	return (uint32_t)result == sizeof(*info) ? 0 : -E_IO;
+	return (uint32_t)result == sizeof(*told) ? 0 : -E_IO;
+}
+
+int
+process_provision(struct channel *ch, bool on)
+{
+	const struct process_request q = {.op = PROCESS_CORE, .flags = PROCESS_CORE_PROVISION,
+		.status = on};
+	struct process_reply r;
+
+	return process_ask(ch, &q, &r, NULL);
 }
 
 int

@@ -93,8 +93,9 @@ enum process_op {
 	 */
 	PROCESS_SERVER = 15,
 	/*
-	 * args: a core of the cluster, flags: PROCESS_CORE_ROLE or 0, status: its new role ->
-	 * struct core_info. A role the file server alone gives.
+	 * args: a core of the cluster, flags: PROCESS_CORE_ROLE, status: its new role; or
+	 * PROCESS_CORE_PROVISION, status: whether processes are moved from now on without anybody's
+	 * wish; or 0 -> struct core_told. Both the file server alone says.
 	 */
 	PROCESS_CORE = 16,
 	/*
@@ -105,6 +106,14 @@ enum process_op {
 };
 
 #define PROCESS_CORE_ROLE 1
+#define PROCESS_CORE_PROVISION 2
+
+/* What is told of a core: what the kernel says, and what its process server has decided. */
+struct core_told {
+	struct core_info is;
+	/* processes that share it since they keep calling the kernel, and that do no more */
+	uint32_t gathered, released;
+};
 
 /*
  * Where a process is to run: a core that is not 0, by the machine's number, or one of these. An AC
@@ -423,7 +432,10 @@ int process_server(struct channel *ch, int server, int sig);
  * What a core of the channel's cluster is for, and has counted. With a role that is not negative it
  * has got that before (core_role). 0; -E_INVAL: no such core; what core_role and service_call say.
  */
-int process_core(struct channel *ch, uint32_t core, int role, struct core_info *info);
+int process_core(struct channel *ch, uint32_t core, int role, struct core_told *told);
+
+/* Processes of the channel's cluster are moved without anybody's wish from now on, or not. */
+int process_provision(struct channel *ch, bool on);
 
 /* What room the channel's cluster has. 0 or what service_call says. */
 int process_room(struct channel *ch, struct process_room *room);

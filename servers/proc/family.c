@@ -64,6 +64,7 @@ family_enter(struct family *f, uint32_t job)
 	*m = (struct member){.state = MEMBER_RUNS, .pid = pid_of(f, f->made), .job = job,
 		.badge = BADGE_CHILD + f->made % BADGE_CHILDREN};
 	f->made++;
+	f->runs++;
 	return m;
 }
 
@@ -96,6 +97,13 @@ family_add_part(struct family *f, uint32_t job)
 	m->is_part = true;
 	m->group = m->session = m->pid;
 	return m;
+}
+
+void
+family_drop(struct family *f, struct member *m)
+{
+	f->runs--;
+	m->state = MEMBER_FREE;
 }
 
 struct member *
@@ -159,6 +167,7 @@ family_end(struct family *f, struct member *m, const struct proc_status *status)
 {
 	family_forget_parent(f, &(struct mail_sender){f->cluster, m->badge});
 	m->status = *status;
+	f->runs--;
 	m->state = m->parent.badge == BADGE_KERNEL ? MEMBER_FREE : MEMBER_ENDED;
 }
 

@@ -55,6 +55,7 @@ struct family {
 	uint32_t cluster, clusters;
 	uint32_t made;			/* pids given so far */
 	uint32_t used;			/* places below it have been used */
+	uint32_t runs;			/* members that run */
 	struct member *member;
 	uint32_t most;			/* of them: MEMBERS_MAX, or fewer in a small cluster */
 };
@@ -71,6 +72,9 @@ struct member *family_add(struct family *f, const struct mail_sender *parent, ui
 
 /* The cluster's part of a job, with the job's badge and no parent; NULL: there are too many. */
 struct member *family_add_part(struct family *f, uint32_t job);
+
+/* A member of whom nothing has come is forgotten. */
+void family_drop(struct family *f, struct member *m);
 
 /* A member that runs, by its badge or its pid; NULL: there is none. */
 struct member *family_by_badge(struct family *f, uint32_t badge);

@@ -14,6 +14,7 @@
 #include <servers/proc/listing.h>
 #include <servers/proc/names.h>
 #include <servers/proc/names_local.h>
+#include <servers/proc/provide.h>
 #include <servers/proc/ranks.h>
 #include <servers/proc/requests.h>
 #include <servers/proc/shared.h>
@@ -242,7 +243,7 @@ serve_spawn(struct asked *s, struct process_reply *r)
 	group_begin(m, s->q.group, s->q.flags & PROCESS_FRONT);
 	result = child_start(agent, m, &s->spawn);
 	if (result != 0)
-		m->state = MEMBER_FREE;
+		family_drop(&agent->family, m);
 	r->pid = m->pid;
 	return result != 0 ? result : await_start(s, m);
 }
@@ -286,7 +287,7 @@ serve_fork(const struct asked *s, struct process_reply *r)
 		return result;
 	result = child_form(agent, m, parent->is_part ? agent->part.proc : parent->proc);
 	if (result < 0) {
-		m->state = MEMBER_FREE;
+		family_drop(&agent->family, m);
 		return result;
 	}
 	m->is_bound = true;
@@ -375,7 +376,7 @@ serve_part(struct asked *s, struct process_reply *r)
 	s->spawn.parent = s->member != NULL ? s->member->pid : 0;
 	result = ranks_load(agent, m, &s->spawn, &job);
 	if (result != 0) {
-		m->state = MEMBER_FREE;
+		family_drop(&agent->family, m);
 		return result;
 	}
 	m->is_bound = true;
@@ -628,15 +629,10 @@ serve_memory(const struct asked *s, struct process_reply *r, void *out)
 static uint32_t
 serve_core(const struct asked *s, struct process_reply *r, void *out)
 {
-	bool is_role = (s->q.flags & PROCESS_CORE_ROLE) != 0;
-	struct core_info info;
+	int bytes = s->q.flags != 0 && !is_file_server(s) ? -E_ACCES : provide_ask(&s->q, out);
 
-	r->error = is_role && !is_file_server(s) ? -E_ACCES :
-		cores_ask((int)s->q.args, is_role ? s->q.status : -1, &info);
-	if (r->error != 0)
-		return 0;
-	memcpy(out, &info, sizeof(info));
-	return sizeof(info);
+	r->error = bytes < 0 ? bytes : 0;
+	return bytes < 0 ? 0 : (uint32_t)bytes;
 }
 
 /* Requests that are answered at once, with more than a name behind the answer. False: others. */
@@ -792,5 +788,6 @@ requests_begin(struct agent *a)
 uint32_t
 requests_serve(void)
 {
+	provide_step(agent, &service.until);
 	return service_step(&service);
 }

@@ -32,6 +32,20 @@ cat /dev/cores
 """
 
 
+# one that computes, the shell, and three that keep calling on three ACs: those that call are gathered
+GATHERED = """echo line > /line
+spin() { while :; do :; done; }
+calls() { while :; do read word < /line; done; }
+look() { sum=0; while read -r a b role c d e f g h i j k l m gathered n; do
+	[ $role = role ] || sum=$((sum + gathered)); done < /dev/cores; }
+echo provision on > /dev/cores
+all=
+for n in 1 2 3; do calls & all="$all $!"; done
+for n in 1; do spin & all="$all $!"; done
+while look; [ $sum -lt 2 ]; do :; done
+kill $all; wait
+cat /dev/cores
+"""
 FOREVER = "int main(void) { for (volatile unsigned long n = 0;; n++) continue; }"
 
 
@@ -150,6 +164,23 @@ def hosted_decisions(_):
         raise Wrong(f"{lost} events lost, or roles are missing: {names(trace, 'X')}")
 
 
+def gathered(_):
+    """Those that keep calling make room for those that compute; each move is counted, and traced as a call."""
+    with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
+        path = os.path.join(folder, "gathered.sh")
+        with open(path, "w", encoding="ascii") as f:
+            f.write(GATHERED)
+        text, trace = traced(["shell", path], 0)
+    head, *lines = (line.split() for line in text.splitlines())
+    rows = [dict(zip(head, line)) for line in lines]
+    counted = sum(int(r[column]) for r in rows for column in ("gathered", "released"))
+    calls = names(trace, "X")
+    if calls["proc_cores"] < counted or calls["core_role"] < 1:
+        raise Wrong(f"{counted} moves counted, {calls['proc_cores']} traced, {calls['core_role']} roles")
+    if len(rows) != 4 or int(rows[0]["gathered"]) != 0:
+        raise Wrong(f"not the cores of the machine: {rows}")
+
+
 def child_of(pid):
     """The processes that a run has started itself."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
@@ -196,7 +227,8 @@ def looked(pid, *command):
 
 def scenarios(port):
     """Name and function of each. A hosted machine has no shell, whose programs crowd its cores."""
-    for test in (calls_and_messages, an_end_by_force, live, decisions if port == "riscv64" else hosted_decisions):
+    own = (decisions, gathered) if port == "riscv64" else (hosted_decisions,)
+    for test in (calls_and_messages, an_end_by_force, live, *own):
         yield test.__name__, functools.partial(test, port)
 
 
