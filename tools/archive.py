@@ -77,7 +77,8 @@ def unpack(image):
 
 
 def job_text(program, ranks, policy, args=(), env=(), places=()):
-    """The text of etc/job: one `key value` per line. Values hold no line ends.
+    """The text of etc/job: one `key value` per line, after a line that says how many line ends the
+    value has if there are any.
 
     `places`: (cluster, first application core, number of them, bytes of memory) for each cluster
     that takes ranks.
@@ -86,9 +87,9 @@ def job_text(program, ranks, policy, args=(), env=(), places=()):
     lines += [("cluster", " ".join(map(str, place))) for place in places]
     lines += [("arg", a) for a in args] + [("env", e) for e in env]
     for key, value in lines:
-        if "\n" in value or "\0" in value:
-            raise ArchiveError(f"a line end in {key} '{value!r}' cannot be passed to a program")
-    return "".join(f"{k} {v}\n" for k, v in lines).encode()
+        if "\0" in value:
+            raise ArchiveError(f"a zero byte in {key} {value!r} cannot be passed to a program")
+    return "".join((f"ends {n}\n" if (n := v.count("\n")) else "") + f"{k} {v}\n" for k, v in lines).encode()
 
 
 def limits_text(limit, repeat, may=(), only=None):

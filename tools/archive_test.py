@@ -69,6 +69,11 @@ def test_limits_and_repetitions_of_a_job_are_lines():
     assert archive.limits_text({}, 1, ["end-servers"], (0, 0, 4, 8192)) == b"only 0 0 4 8192\nmay end-servers\n"
 
 
-def test_a_line_end_in_an_argument_is_refused():
-    with pytest.raises(archive.ArchiveError, match="line end"):
-        archive.job_text("p", 1, "compact", ["a\nb"], [])
+def test_an_argument_may_have_line_ends():
+    text = archive.job_text("p", 1, "compact", ["a\n\nb", "c"], ["A=\n"])
+    assert text == b"program p\nranks 1\nmap compact\nends 2\narg a\n\nb\narg c\nends 1\nenv A=\n\n"
+
+
+def test_a_zero_byte_in_an_argument_is_refused():
+    with pytest.raises(archive.ArchiveError, match="zero byte"):
+        archive.job_text("p", 1, "compact", ["a\0b"], [])

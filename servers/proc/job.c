@@ -184,20 +184,39 @@ cut_line(struct text *rest)
 	return line;
 }
 
+/* Cut off a line, and `ends` more that belong to its value with the line ends between them. */
+static struct text
+cut_lines(struct text *rest, uint64_t ends)
+{
+	struct text lines = cut_line(rest);
+
+	for (; ends > 0; ends--) {
+		struct text next = cut_line(rest);
+
+		lines.len = (size_t)(next.at - lines.at) + next.len;
+	}
+	return lines;
+}
+
 int
 job_parse(struct job *j, const char *text, size_t len, uint32_t *line)
 {
 	struct text rest = {text, len};
+	uint64_t ends = 0;		/* line ends in the value of the next line */
 
 	*j = (struct job){.policy = MAP_COMPACT, .repeat = 1,
 	    .limit = {UINT64_MAX, UINT32_MAX, UINT32_MAX}};
 	for (*line = 1; rest.len > 0; (*line)++) {
-		struct text raw = cut_line(&rest), words = raw, key;
+		struct text raw = cut_lines(&rest, ends), words = raw, key;
 		int result;
 
+		*line += (uint32_t)ends;
+		ends = 0;
 		if (!text_word(&words, &key))
 			continue;
-		result = read_line(j, key, value_of(raw, key));
+		result = text_is(key, "ends") ?
+			read_number(value_of(raw, key), 1, rest.len, &ends) :
+			read_line(j, key, value_of(raw, key));
 		if (result != 0)
 			return result;
 	}

@@ -54,6 +54,23 @@ TEST(a_description_is_read)
 	expect_eq(j.stack_bytes, 65536);
 }
 
+TEST(values_may_have_line_ends)
+{
+	static const char text[] = "program x\nranks 1\nends 2\narg a\n\n b\narg c\n"
+		"ends 1\nenv A=\n\nrepeat 2\nends 1\narg \n";
+	struct job j;
+	uint32_t line;
+
+	expect_eq(job_parse(&j, text, strlen(text), &line), 0);
+	expect_eq(j.args, 3);
+	expect(text_is(j.arg[0], "a\n\n b"));
+	expect(text_is(j.arg[1], "c"));
+	expect(text_is(j.arg[2], "\n"));
+	expect_eq(j.envs, 1);
+	expect(text_is(j.env[0], "A=\n"));
+	expect_eq(j.repeat, 2);
+}
+
 TEST(limits_and_repetitions_are_read_and_have_defaults)
 {
 	static const char plain[] = "program x\nranks 1\n";
@@ -108,6 +125,10 @@ TEST(a_bad_description_is_refused_with_its_line)
 	refuse("cluster 0 0 1 1 1\n", -E_INVAL, 1);
 	refuse("cluster 0 0 1\ncluster 0 0 1\n", -E_INVAL, 2);
 	refuse("only 64 0 1\n", -E_INVAL, 1);
+	refuse("ends\narg a\n", -E_INVAL, 1);
+	refuse("ends 0\narg a\n", -E_INVAL, 1);
+	refuse("ends 7\narg a\n", -E_INVAL, 1);
+	refuse("ends 2\narg a\nb\nc\nwrong\n", -E_INVAL, 5);
 	refuse("only 0 0 1\nonly 1 0 1\n", -E_INVAL, 2);
 	refuse("stack 1\n", -E_INVAL, 1);
 	refuse("limit\n", -E_INVAL, 1);
@@ -365,6 +386,7 @@ int
 main(void)
 {
 	RUN(a_description_is_read);
+	RUN(values_may_have_line_ends);
 	RUN(limits_and_repetitions_are_read_and_have_defaults);
 	RUN(a_bad_description_is_refused_with_its_line);
 	RUN(too_many_arguments_are_refused);

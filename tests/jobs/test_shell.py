@@ -54,7 +54,7 @@ def script():
 
 def command():
     """Commands may be given, and get arguments."""
-    wants(run(["-c", "echo $0 $# $1; exit $1", "name", "9"]), (9, "name 1 9\n"))
+    wants(run(["-c", "echo $0 $#\necho \"$1$2\"\nexit $2", "name", "a\n\nb", "9"]), (9, "name 2\na\n\nb9\n"))
 
 
 def standard_input():
