@@ -6,7 +6,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +136,33 @@ is_told(void)
 	say("is told", came == SIGXCPU);
 }
 
+static void *
+computes(void *unused)
+{
+	for (volatile bool on = true; on;)
+		continue;
+	return unused;
+}
+
+/* All threads use up the time together. */
+static void
+threads_are_told(void)
+{
+	struct timespec used;
+	pthread_t thread[2];
+
+	signal(SIGXCPU, note);
+	limit(RLIMIT_CPU, 1, 10);
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&thread[i], NULL, computes, NULL) != 0)
+			exit(1);
+	while (came == 0)
+		continue;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	say("they are told", came == SIGXCPU);
+	say("before each has used it up", used.tv_sec < 2);
+}
+
 static void
 sleeps(void)
 {
@@ -184,6 +213,7 @@ main(int argc, char **argv)
 	child("addresses", addresses);
 	child("runs too long", runs_too_long);
 	child("has a handler", is_told);
+	child("has threads", threads_are_told);
 	child("sleeps", sleeps);
 	child("becomes another", becomes_another);
 	limit(RLIMIT_NOFILE, 40, 100);

@@ -78,7 +78,7 @@ limits_time_left(const struct handler_event *c, int *sig)
 		*sig = SIGXCPU;
 	if (*sig != 0)
 		return NS_PER_S;
-	return (l.now < l.most ? l.now : l.most) * NS_PER_S - used;
+	return usage_left((l.now < l.most ? l.now : l.most) * NS_PER_S);
 }
 
 /* None of files: they would have to be asked for at each write. */

@@ -605,6 +605,16 @@ signal_timer_set(const struct handler_event *c)
 	return 0;
 }
 
+void
+signal_threads_share(const struct handler_event *c)
+{
+	if (__atomic_load_n(&signals.limit, __ATOMIC_RELAXED) == 0)
+		return;
+	lock_take(&signals.lock);
+	follow_used(c);
+	lock_give(&signals.lock);
+}
+
 /* The thread that says so is the one that is told. */
 void
 signal_time_limit(const struct handler_event *c)

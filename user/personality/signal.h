@@ -123,6 +123,9 @@ bool signals_drop_children(void);
 long signal_timer_set(const struct handler_event *c);
 long signal_timer_get(const struct handler_event *c);
 
+/* The process has one thread more: its time is used up sooner. */
+void signal_threads_share(const struct handler_event *c);
+
 /* The limit of the time that the process runs has changed, or this program begins with one. */
 void signal_time_limit(const struct handler_event *c);
 

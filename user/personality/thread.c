@@ -308,7 +308,10 @@ thread_clone(const struct handler_event *c)
 	tid = create(&start);
 	if (tid >= 0 && (flags & CLONE_PARENT_SETTID) != 0)
 		__atomic_store_n((int32_t *)arg(c, 2), (int32_t)tid, __ATOMIC_RELAXED);
-	return tid < 0 ? -E_AGAIN : tid;
+	if (tid < 0)
+		return -E_AGAIN;
+	signal_threads_share(c);
+	return tid;
 }
 
 static uint64_t
