@@ -45,6 +45,7 @@
 #define THREADS_MIN 64
 #define THREADS_MAX 4096
 #define THREAD_BYTES (128 * 1024)	/* cluster memory per thread that there may be */
+#define CLAIMS_PER_FRAME 16	/* pages of addresses, for each frame of the cluster */
 #define PROCS_MIN 16
 #define PROCS_MAX 256
 #define PROC_BYTES (512 * 1024)
@@ -402,6 +403,11 @@ struct cluster {
 	uint32_t guests;	/* entries of core[] after those: see hal/guest.h */
 	uint32_t threads_max;
 	uint32_t procs_max;
+	/*
+	 * Pages of addresses that a process may claim. They cost nothing, but the kernel core walks
+	 * them when they are given up: no process has more than it could use.
+	 */
+	size_t claims_max;
 	struct core *core;	/* [cores + guests]: see core_at; one is CORE_STRIDE bytes long */
 	uintptr_t *thread;	/* [threads_max]: see thread_at; home writes */
 	struct process *proc;	/* [procs_max] */

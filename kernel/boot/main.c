@@ -173,6 +173,9 @@ memory_init(struct cluster *c, struct carve *m)
 	start = carve(m, 0, HAL_PAGE_BYTES);
 	frames_init(&c->frames, table, memory, start, m->end, policy);
 	slab_init(&c->slab, &c->frames, sizeof(struct thread));
+	/* the boot archive may be larger than the cluster */
+	c->claims_max = (size_t)CLAIMS_PER_FRAME * c->frames.total +
+		(size_t)(c->record->archive_bytes / HAL_PAGE_BYTES);
 	list_init(&c->memory_gone);
 	list_init(&c->devices);
 	account_init(c);

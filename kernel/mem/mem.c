@@ -15,8 +15,6 @@
 #define RELEASE_AREA 12
 #define RELEASE_PAGES 32
 #define RELEASE_LOOK 6
-/* pages of addresses that a process may claim, for each frame of the cluster */
-#define CLAIMS_PER_FRAME 16
 
 __attribute__((noinline)) bool
 mem_charge(struct process *p, uint32_t frames)
@@ -100,18 +98,11 @@ mem_space_init(struct process *p)
 	return hal_space_init(&p->space, &source);
 }
 
-/*
- * Addresses alone cost nothing, but the kernel core walks them when they are given up: no process
- * has more than it could use, the boot archive included, which may be larger than the cluster.
- */
 static bool
 may_claim(struct process *p, size_t bytes)
 {
-	struct cluster *c = proc_cluster(p);
-
 	return area_may_add(&p->areas) &&
-		bytes / HAL_PAGE_BYTES <= (size_t)CLAIMS_PER_FRAME * c->frames.total +
-		(size_t)(c->record->archive_bytes / HAL_PAGE_BYTES) - p->claimed;
+		bytes / HAL_PAGE_BYTES <= proc_cluster(p)->claims_max - p->claimed;
 }
 
 static void

@@ -5,7 +5,8 @@ touch /proc/x 2> /dev/null || echo "nobody writes there"
 cat /proc/4711/stat 2> /dev/null || echo "no such process"
 mpiexec -n 8 mpijob wait &
 sleep 0.5
-ps -A -o S,CMD > out; sort out
+# of ps itself it depends on when it is asked for
+ps -A -o S,CMD > out; grep -v ' ps$' out | sort
 cat /proc/[0-9]*/status | grep Cluster | sort -u
 mine=$(pgrep -o mpijob)
 grep -e Name -e Threads -e Cluster /proc/$mine/status
