@@ -250,17 +250,24 @@ proc_next(int32_t after, struct proc_process *found)
 	return found->pid > 0;
 }
 
+/* The line to a cluster that a client has named. 0; -E_NOENT: there is none; -E_HOSTDOWN. */
+static int
+line_named(uint32_t cluster, struct channel **ch)
+{
+	if (!know_machine() || cluster >= here.clusters)
+		return -E_NOENT;
+	*ch = line_to(cluster);
+	return *ch != NULL ? 0 : -E_HOSTDOWN;
+}
+
 int
 core_ask(uint32_t cluster, uint32_t core, int role, struct core_told *told)
 {
 	struct channel *ch;
-	int result;
+	int result = line_named(cluster, &ch);
 
-	if (!know_machine() || cluster >= here.clusters)
-		return -E_NOENT;
-	ch = line_to(cluster);
-	if (ch == NULL)
-		return -E_HOSTDOWN;
+	if (result != 0)
+		return result;
 	result = process_core(ch, core, role, told);
 	look_at_error(cluster, result);
 	return result;
@@ -270,13 +277,10 @@ int
 core_provision(uint32_t cluster, bool on)
 {
 	struct channel *ch;
-	int result;
+	int result = line_named(cluster, &ch);
 
-	if (!know_machine() || cluster >= here.clusters)
-		return -E_NOENT;
-	ch = line_to(cluster);
-	if (ch == NULL)
-		return -E_HOSTDOWN;
+	if (result != 0)
+		return result;
 	result = process_provision(ch, on);
 	look_at_error(cluster, result);
 	return result;

@@ -184,13 +184,16 @@ cut_line(struct text *rest)
 	return line;
 }
 
-/* Cut off a line, and `ends` more that belong to its value with the line ends between them. */
+/*
+ * Cut off a line, and `*ends` more that belong to its value with the line ends between them. *line:
+ * the number of the last one; *ends: how many are missing.
+ */
 static struct text
-cut_lines(struct text *rest, uint64_t ends)
+cut_lines(struct text *rest, uint64_t *ends, uint32_t *line)
 {
 	struct text lines = cut_line(rest);
 
-	for (; ends > 0; ends--) {
+	for (; *ends > 0 && rest->len > 0; --*ends, ++*line) {
 		struct text next = cut_line(rest);
 
 		lines.len = (size_t)(next.at - lines.at) + next.len;
@@ -207,11 +210,11 @@ job_parse(struct job *j, const char *text, size_t len, uint32_t *line)
 	*j = (struct job){.policy = MAP_COMPACT, .repeat = 1,
 	    .limit = {UINT64_MAX, UINT32_MAX, UINT32_MAX}};
 	for (*line = 1; rest.len > 0; (*line)++) {
-		struct text raw = cut_lines(&rest, ends), words = raw, key;
+		struct text raw = cut_lines(&rest, &ends, line), words = raw, key;
 		int result;
 
-		*line += (uint32_t)ends;
-		ends = 0;
+		if (ends > 0)
+			return -E_INVAL;
 		if (!text_word(&words, &key))
 			continue;
 		result = text_is(key, "ends") ?

@@ -57,7 +57,7 @@ TEST(a_description_is_read)
 TEST(values_may_have_line_ends)
 {
 	static const char text[] = "program x\nranks 1\nends 2\narg a\n\n b\narg c\n"
-		"ends 1\nenv A=\n\nrepeat 2\nends 1\narg \n";
+		"ends 1\nenv A=\n\nrepeat 2\nends 1\narg \n\n";
 	struct job j;
 	uint32_t line;
 
@@ -128,6 +128,7 @@ TEST(a_bad_description_is_refused_with_its_line)
 	refuse("ends\narg a\n", -E_INVAL, 1);
 	refuse("ends 0\narg a\n", -E_INVAL, 1);
 	refuse("ends 7\narg a\n", -E_INVAL, 1);
+	refuse("ends 2\narg a\n\n", -E_INVAL, 3);
 	refuse("ends 2\narg a\nb\nc\nwrong\n", -E_INVAL, 5);
 	refuse("only 0 0 1\nonly 1 0 1\n", -E_INVAL, 2);
 	refuse("stack 1\n", -E_INVAL, 1);

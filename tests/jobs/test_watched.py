@@ -118,16 +118,21 @@ def an_end_by_force(port):
         raise Wrong("nothing was traced")
 
 
+def traced_cores(script):
+    """(lines of /dev/cores that a shell script prints, as {column: word}; its trace)."""
+    with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
+        path = os.path.join(folder, "script.sh")
+        with open(path, "w", encoding="ascii") as f:
+            f.write(script)
+        text, trace = traced(["shell", path], 0)
+    head, *lines = (line.split() for line in text.splitlines())
+    return [dict(zip(head, line)) for line in lines], trace
+
+
 def decisions(_):
     """The kernel counts what it decides, and the trace shows as much, at its core."""
-    with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
-        path = os.path.join(folder, "mixed.sh")
-        with open(path, "w", encoding="ascii") as f:
-            f.write(MIXED)
-        text, trace = traced(["shell", path], 0)
+    rows, trace = traced_cores(MIXED)
     check_form(trace)
-    head, *lines = (line.split() for line in text.splitlines())
-    rows = [dict(zip(head, line)) for line in lines]
     shown = names(trace, "i")
     for column, name in (("spread", "thread sent to a core of its own"),
                          ("crowded", "has threads of two processes: a tc now")):
@@ -167,13 +172,7 @@ def hosted_decisions(_):
 
 def gathered(_):
     """Those that keep calling make room for those that compute; each move is counted, and traced as a call."""
-    with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
-        path = os.path.join(folder, "gathered.sh")
-        with open(path, "w", encoding="ascii") as f:
-            f.write(GATHERED)
-        text, trace = traced(["shell", path], 0)
-    head, *lines = (line.split() for line in text.splitlines())
-    rows = [dict(zip(head, line)) for line in lines]
+    rows, trace = traced_cores(GATHERED)
     counted = sum(int(r[column]) for r in rows for column in ("gathered", "released"))
     calls = names(trace, "X")
     if calls["proc_cores"] < counted or calls["core_role"] < 1:
