@@ -11,6 +11,9 @@
  * A client whose request was put off is skipped wherever clients are looked at, and goes to sleep
  * with the others. Clients wake others while the list is walked: these come in front of it, so that
  * who walks it misses them at most. That is why nobody may be awake when the server sleeps.
+ *
+ * Clients that are awake may want something in each round, for ever. So after some such rounds the
+ * server looks who else has woken it.
  */
 #include <abi/errors.h>
 #include <atoll/kcalls.h>
@@ -22,6 +25,7 @@
 #define CLIENT_BITS (WAKE_BITS - SERVICE_BIT_CLIENT)
 #define OWN_BITS (((1u << SERVICE_BIT_CLIENT) - 1) & ~(1u << SERVICE_BIT_MAIL))
 #define MAILS_PER_ROUND 4
+#define BUSY_ROUNDS 32		/* in a row, without a look at who has woken the server */
 
 static uint32_t
 share_of(uint32_t clients, uint32_t clusters)
@@ -37,7 +41,7 @@ service_begin(struct service *s)
 	kcluster_info(&here);
 	s->awake = NULL;
 	s->until = FOREVER;
-	s->used = 0;
+	s->used = s->busy = 0;
 	s->here = here.cluster;
 	s->share[0] = share_of(s->clients - s->own, here.clusters - (s->own > 0));
 	s->share[1] = s->own > 0 ? s->own : s->share[0];
@@ -326,6 +330,19 @@ has_work_soon(const struct service *s)
 	return false;
 }
 
+/*
+ * Those that are awake keep the server busy. Now and then it looks all the same who has woken it,
+ * which it does not sleep for: it has set a bit itself.
+ */
+static bool
+is_to_look(struct service *s)
+{
+	if (++s->busy < BUSY_ROUNDS)
+		return false;
+	kthread_wakeup((int)kthread_self(), 1u << SERVICE_BIT_MAIL);
+	return true;
+}
+
 uint32_t
 service_step(struct service *s)
 {
@@ -334,8 +351,9 @@ service_step(struct service *s)
 	long taken;
 
 	is_busy |= round_of_clients(s);
-	if (is_busy || has_work_soon(s) || !is_quiet(s))
+	if ((is_busy || has_work_soon(s) || !is_quiet(s)) && !is_to_look(s))
 		return 0;
+	s->busy = 0;
 	taken = kthread_sleep(WAKE_ANY, s->until);
 	bits = taken > 0 ? (uint32_t)taken : 0;
 	if (bits & 1u << SERVICE_BIT_MAIL)

@@ -36,6 +36,7 @@ static void others(void);
 #define REQUESTS 12			/* of a good client */
 #define MAGIC 77u
 #define OUT 1000			/* handle of the mailbox */
+#define SERVER 1001			/* and of the server's thread */
 #define BIT_AGAIN 2			/* the server's own: try again what was put off */
 
 /* --- the kernel --- */
@@ -210,7 +211,7 @@ kthread_sleep(uint32_t mask, uint64_t until)
 	bool has_off = puts_off == NOW_AND_THEN && off > 0;
 	uint32_t taken, patience = has_off ? draw(400) : 20000;
 
-	expect(speaker < 0 && until == FOREVER && s.awake == NULL);
+	expect(speaker < 0 && until == FOREVER && (s.awake == NULL || bits != 0));
 	for (uint32_t n = 0; n < patience && (bits & mask) == 0; n++)
 		others();
 	if (has_off && (bits & mask) == 0)
@@ -230,8 +231,21 @@ kcluster_info(void *info)
 	return 0;
 }
 
+long
+kthread_self(void)
+{
+	return SERVER;
+}
+
+long
+kthread_wakeup(int thread, uint32_t set)
+{
+	expect_eq(thread, SERVER);
+	bits |= set;
+	return 0;
+}
+
 #define NONE(name, ...) long name(__VA_ARGS__) { abort(); }
-NONE(kthread_wakeup, int thread __attribute__((unused)), uint32_t set __attribute__((unused)))
 NONE(kmailbox_open, int cluster __attribute__((unused)), int port __attribute__((unused)))
 NONE(kmailbox_wait, int mailbox __attribute__((unused)), int source __attribute__((unused)),
 	uint64_t until __attribute__((unused)))
@@ -682,6 +696,49 @@ TEST(who_is_gone_leaves_its_place_to_the_next)
 	expect_eq(gone[CLUSTERS / CLUSTERS], 1);
 }
 
+static void
+comes(int c)
+{
+	speaker = c;
+	begin(c);
+	speaker = -1;
+}
+
+static void
+keeps_asking(struct client *me, int c)
+{
+	hear(me, c);
+	speak(me, c);
+}
+
+/* Others that come, or ask again after a while, and the server's own bits, have their turn. */
+TEST(who_always_wants_something_keeps_nobody_from_being_heard)
+{
+	uint32_t own = 0;
+
+	reset(1, GOOD);
+	comes(0);
+	comes(1);
+	serve_all();
+	hear(&client[0], 0);
+	hear(&client[1], 1);
+	expect(client[0].is_open && client[1].is_open && !place[1].is_awake);
+	client[0].way = DEAF;		/* it has no last request */
+	speak(&client[0], 0);
+	service_step(&s);
+	speak(&client[1], 1);
+	comes(2);
+	bits |= 1u << BIT_AGAIN;
+	for (unsigned n = 0; n < 100; n++) {
+		keeps_asking(&client[0], 0);
+		own |= service_step(&s);
+	}
+	hear(&client[1], 1);
+	hear(&client[2], 2);
+	expect(client[0].heard > 90 && client[1].heard == 1 && client[2].is_open);
+	expect_eq(own, 1u << BIT_AGAIN);
+}
+
 int
 main(void)
 {
@@ -692,5 +749,6 @@ main(void)
 	RUN(clients_are_told_what_they_did_not_ask_for);
 	RUN(a_client_that_waits_costs_a_look_when_it_wakes_the_server);
 	RUN(who_is_gone_leaves_its_place_to_the_next);
+	RUN(who_always_wants_something_keeps_nobody_from_being_heard);
 	return TEST_FAILED;
 }

@@ -30,7 +30,11 @@ NOC = {"mailbox_ports": 16, "portal_ports": 16}
 # Under -icount QEMU runs one hart after the other, and each may go on until the machine's next timer
 # is due. A hart that arms its own makes way for the others, so two that loop without end would run
 # until that is due, each time, and a thread that shares its core would never execute an instruction.
-# A timer of QEMU's own, of a filter of packets that nobody sends, ends each turn after 1 ms.
+# A timer of QEMU's own, of a filter of packets that nobody sends, ends each turn after 1 ms. QEMU 7.2
+# takes that out of the turn of the next hart, which is none then: while a hart loops without end, and
+# rings nobody, the one behind it executes nothing, not even where its interrupt is pending. So `roles`
+# may hang in such a run, when a thread computes on core 0 and what would end it is on core 1; the log of
+# QEMU (exec) shows one hart only then. Without -icount harts are threads of the host.
 ICOUNT = ["-icount", "shift=3,sleep=off", "-netdev", "user,id=none,restrict=on", "-device",
           "virtio-net-device,netdev=none", "-object", "filter-buffer,id=turns,netdev=none,interval=1000"]
 

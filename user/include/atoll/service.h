@@ -157,6 +157,7 @@ struct service {
 	uint32_t here;			/* the own cluster */
 	uint32_t of_cluster[CLUSTERS_MAX];	/* clients that it has */
 	bool has_mail;
+	uint32_t busy;			/* rounds since the last look at who has woken it */
 };
 
 /* Begin; the fields up to `badge` are filled. 0 or what event_bind says. */
@@ -171,7 +172,8 @@ void service_refuse(int in, const struct service_kind *kind, int error, int bit)
 /*
  * Serve one request of each client that has one, and take some that open; if there was nothing to
  * do for `looks` looks, sleep until there is, or until a bit of the server's own is set. Returns
- * such bits, below SERVICE_BIT_CLIENT. The calling thread is always the same.
+ * such bits, below SERVICE_BIT_CLIENT; also where clients keep it from sleeping. The calling thread
+ * is always the same.
  */
 uint32_t service_step(struct service *s);
 
