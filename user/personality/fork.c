@@ -19,6 +19,7 @@
 #include <base/str.h>
 #include <servers/proc/client.h>
 #include <user/personality/inherit.h>
+#include <user/personality/line.h>
 #include <user/personality/process.h>
 #include <user/personality/reach.h>
 #include <user/personality/signal.h>
@@ -344,7 +345,7 @@ say_why_not(void)
 	static uint32_t said;
 
 	if (__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED) == 0)
-		console_print("atoll: fork() fails: this process has several ranks, of which a "
+		line_say_text("atoll: fork() fails: this process has several ranks, of which a "
 			"child would be one alone\n");
 }
 

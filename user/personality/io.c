@@ -4,11 +4,11 @@
  */
 #include <abi/layout.h>
 #include <atoll/server.h>
-#include <base/fmt.h>
 #include <base/str.h>
 #include <servers/file/client.h>
 #include <user/personality/files.h>
 #include <user/personality/frames.h>
+#include <user/personality/line.h>
 #include <user/personality/personality.h>
 #include <user/personality/reach.h>
 #include <user/personality/signal.h>
@@ -61,12 +61,15 @@ put_frames(char kind, const char *head, const char *from, uint64_t len)
 
 /* Who writes: lines of one writer are put together where the console is read. */
 static void
-name_writer(char *head, size_t bytes)
+name_writer(struct line *head)
 {
 	struct cluster_info here = {0};
 
 	kcluster_info(&here);
-	fmt_print(head, bytes, "%x.%x;", here.cluster, (unsigned)kthread_self());
+	line_number(head, here.cluster, 16);
+	line_text(head, ".");
+	line_number(head, (unsigned)kthread_self(), 16);
+	line_text(head, ";");
 }
 
 /*
@@ -85,15 +88,16 @@ static long
 write_console(const struct handler_event *c, unsigned long fd, uint64_t from, uint64_t len)
 {
 	const char *text = (const char *)from;
-	char head[24];
+	struct line head;
 
 	if (reach_read(from, len) != 0)
 		return -E_FAULT;
 	if (fd == 1)
 		return is_plain(c, text, len) ? put_plain(text, len) :
 			put_frames('o', "", text, len);
-	name_writer(head, sizeof(head));
-	return put_frames('e', head, text, len);
+	head.len = 0;
+	name_writer(&head);
+	return put_frames('e', head.text, text, len);
 }
 
 /*

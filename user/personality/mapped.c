@@ -8,6 +8,7 @@
 #include <atoll/server.h>
 #include <servers/proc/client.h>
 #include <user/personality/files.h>
+#include <user/personality/line.h>
 #include <user/personality/process.h>
 
 #define MAP_SHARED 1
@@ -66,7 +67,7 @@ say_why_not(void)
 	static uint32_t said;
 
 	if (__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED) == 0)
-		console_print("atoll: mmap() fails: the file is memory of another cluster\n");
+		line_say_text("atoll: mmap() fails: the file is memory of another cluster\n");
 }
 
 /* So many of the file's pages there are; key 0: of a copy. */

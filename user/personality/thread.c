@@ -13,6 +13,7 @@
 #include <atoll/server.h>
 #include <atoll/startup.h>
 #include <user/personality/files.h>
+#include <user/personality/line.h>
 #include <user/personality/lock.h>
 #include <user/personality/personality.h>
 #include <user/personality/process.h>
@@ -149,6 +150,20 @@ thread_exit(const struct handler_event *c)
 		kthread_exit(arg(c, 0));
 }
 
+static __attribute__((noinline)) void
+say_broken(uint32_t rank, int status)
+{
+	struct line l;
+
+	l.len = 0;
+	line_text(&l, "rank ");
+	line_number(&l, rank, 10);
+	line_text(&l, " ended with status ");
+	line_number(&l, (uint64_t)status, 10);
+	line_text(&l, " before MPI_Finalize\n");
+	line_say(&l);
+}
+
 void
 thread_exit_group(const struct handler_event *c, int status)
 {
@@ -160,8 +175,7 @@ thread_exit_group(const struct handler_event *c, int status)
 	robust_end_all(r->rank);
 	files_close_rank(r->rank);
 	if (r->rank >= 0 && rank_breaks_job(j, (uint32_t)r->rank)) {
-		console_print("rank %u ended with status %d before MPI_Finalize\n",
-		    ((const struct startup *)j->rank[r->rank].startup)->rank, status & 255);
+		say_broken(((const struct startup *)j->rank[r->rank].startup)->rank, status & 255);
 		job_abort(status);
 	}
 	if (personality_info.is_child && only_rank() != NULL)

@@ -4,6 +4,7 @@
  * archive, and the first call of each number in a process is said.
  */
 #include <atoll/server.h>
+#include <user/personality/line.h>
 #include <user/personality/personality.h>
 
 #define WORD_BITS 32
@@ -27,14 +28,23 @@ unknown_call(unsigned long nr)
 {
 	static uint32_t said[NUMBERS / WORD_BITS];
 	uint32_t bit = 1u << nr % WORD_BITS;
+	struct line l;
 	const char *name;
 
 	if (personality_info.calls == 0 || (nr < NUMBERS && (__atomic_fetch_or(
 		&said[nr / WORD_BITS], bit, __ATOMIC_RELAXED) & bit) != 0))
 		return -E_NOSYS;
 	name = name_of(nr);
-	console_print("atoll: %s, process %d: there is no %s (system call %lu): ENOSYS\n",
-		(const char *)personality_info.program, personality_info.pid,
-		name != NULL ? name : "such call", nr);
+	l.len = 0;
+	line_text(&l, "atoll: ");
+	line_text(&l, (const char *)personality_info.program);
+	line_text(&l, ", process ");
+	line_number(&l, (uint32_t)personality_info.pid, 10);
+	line_text(&l, ": there is no ");
+	line_text(&l, name != NULL ? name : "such call");
+	line_text(&l, " (system call ");
+	line_number(&l, nr, 10);
+	line_text(&l, "): ENOSYS\n");
+	line_say(&l);
 	return -E_NOSYS;
 }
