@@ -264,6 +264,61 @@ as_another(void)
 	say("and of its children", t.tms_cutime + t.tms_cstime >= 5);
 }
 
+/* Timers go on in another program of the process, and signals wait there; in no child. */
+static void
+sets_timers(void)
+{
+	struct itimerval t = {{0, 0}, {1000, 0}}, p = {{0, 0}, {500, 0}}, was,
+		r = {{0, 250000}, {0, 2000}};
+	sigset_t s;
+	pid_t pid;
+
+	setitimer(ITIMER_VIRTUAL, &t, NULL);
+	setitimer(ITIMER_PROF, &p, NULL);
+	setitimer(ITIMER_REAL, &t, NULL);
+	pid = fork();
+	if (pid == 0) {
+		getitimer(ITIMER_REAL, &was);
+		say("a child has none", was.it_value.tv_sec == 0 && was.it_value.tv_usec == 0);
+		getitimer(ITIMER_PROF, &was);
+		say("of no clock", was.it_value.tv_sec == 0 && was.it_value.tv_usec == 0);
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	sigemptyset(&s);
+	sigaddset(&s, SIGALRM);
+	sigaddset(&s, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &s, NULL);
+	raise(SIGUSR1);
+	setitimer(ITIMER_REAL, &r, NULL);
+	execl("/proc/self/exe", "times", "timers", NULL);
+}
+
+static void
+has_timers(void)
+{
+	struct itimerval was;
+	sigset_t s;
+	int sig = 0;
+
+	getitimer(ITIMER_VIRTUAL, &was);
+	say("another program has the timers of its process", was.it_value.tv_sec > 990 &&
+		was.it_value.tv_sec <= 1000);
+	getitimer(ITIMER_PROF, &was);
+	say("all of them", was.it_value.tv_sec > 490 && was.it_value.tv_sec <= 500);
+	getitimer(ITIMER_REAL, &was);
+	say("with their periods", was.it_interval.tv_usec == 250000);
+	sigpending(&s);
+	say("a signal waits there, too", sigismember(&s, SIGUSR1));
+	sigemptyset(&s);
+	sigaddset(&s, SIGALRM);
+	for (int i = 0; i < 3; i++)
+		say("it rings", sigwait(&s, &sig) == 0 && sig == SIGALRM);
+	fflush(stdout);
+	syscall(SYS_exit_group, 7);
+}
+
 static volatile sig_atomic_t rung;
 
 static void
@@ -355,6 +410,8 @@ main(int argc, char **argv)
 		/* a library may have an end of its own */
 		syscall(SYS_exit_group, 7);
 	}
+	if (argc > 1 && strcmp(argv[1], "timers") == 0)
+		has_timers();
 	threads();
 	others_are_told();
 	timers();
@@ -365,6 +422,7 @@ main(int argc, char **argv)
 	child("a child ends by a signal", ends_by_a_signal, SIGTERM);
 	child("a child ends by a timer", ends_by_a_timer, SIGPROF);
 	child("a child becomes another program", becomes_another, 7 << 8);
+	child("a child with timers becomes another program", sets_timers, 7 << 8);
 	printf("ok times\n");
 	return 0;
 }

@@ -65,7 +65,8 @@ inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how
 	b->mask = thread_record(c)->mask;
 	b->ignored = process_ignored(thread_record(c));
 	b->stops = personality_info.stops;
-	b->used = b->used_children = 0;
+	b->used = b->used_children = b->timer_bytes = 0;
+	b->pending = 0;
 	files_lock();
 	b->umask_changed = __atomic_load_n(&kept.umask_changed, __ATOMIC_RELAXED);
 	for (uint32_t server = 0; server <= personality_info.parts; server++) {
@@ -148,6 +149,7 @@ inherit_carried(void)
 
 	return bytes < offsetof(struct inherit, entry) || b->magic != INHERIT_MAGIC ||
 		b->entries > INHERIT_ENTRIES || b->cwd_bytes > FILE_PATH_MAX ||
+		b->timer_bytes > TIMERS * sizeof(struct timer) ||
 		inherit_bytes(b) != bytes ? NULL : b;
 }
 
@@ -162,6 +164,7 @@ inherit_claim(const struct handler_event *c, const struct inherit *b)
 		cwd_begin_all(c, inherit_cwd(b));
 	usage_take(b);
 	limits_take(c, b);
+	signals_take(c, b);
 	for (uint32_t i = 0; i <= personality_info.parts; i++) {
 		int count = b->token[i] != 0 ? files_claim(b->token[i], claimed, INHERIT_ENTRIES) :
 			0;

@@ -9,6 +9,7 @@
 
 #include <user/personality/files.h>
 #include <user/personality/limits.h>
+#include <user/personality/signal.h>
 
 #define INHERIT_ENTRIES 112
 #define INHERIT_MAGIC 0x52484e49u
@@ -30,14 +31,15 @@ struct inherit {
 	uint32_t magic;			/* else a program left something of its own */
 	uint16_t offered;		/* descriptions in all of them */
 	uint16_t entries;
-	uint64_t mask, ignored;		/* signals */
+	uint64_t mask, ignored, pending;	/* signals */
 	uint32_t cwd_bytes;		/* behind the entries, with its zero byte; 0: the root */
 	uint32_t umask_changed;		/* as in struct kept */
 	uint32_t stops;			/* as in struct personality_info */
 	uint32_t used, used_children;	/* usage.h */
 	uint32_t limits_changed;	/* limits.h; these are behind the working directory */
+	uint32_t timer_bytes;		/* of struct timer, behind these; 0: none is set */
 	struct inherit_entry entry[INHERIT_ENTRIES];
-	char room[FILE_PATH_MAX + LIMITS * sizeof(struct limit)];
+	char room[FILE_PATH_MAX + LIMITS * sizeof(struct limit) + TIMERS * sizeof(struct timer)];
 };
 
 /* Where the working directory lies. */
@@ -52,7 +54,7 @@ static inline uint32_t
 inherit_bytes(const struct inherit *b)
 {
 	return (uint32_t)(offsetof(struct inherit, entry) + b->entries * sizeof(b->entry[0])) +
-		b->cwd_bytes + limits_bytes(b->limits_changed);
+		b->cwd_bytes + limits_bytes(b->limits_changed) + b->timer_bytes;
 }
 
 enum inherit_how {

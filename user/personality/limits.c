@@ -63,22 +63,21 @@ limits_processes(const struct handler_event *c)
 }
 
 uint64_t
-limits_time_left(const struct handler_event *c, int *sig)
+limits_time_left(const struct handler_event *c, const struct usage *u, int *sig)
 {
 	struct limit l = limit_of(c, RLIMIT_CPU);
-	uint64_t used, most = FOREVER / NS_PER_S;
+	uint64_t most = FOREVER / NS_PER_S;
 
 	*sig = 0;
 	if (l.now >= most && l.most >= most)
 		return FOREVER;
-	used = usage_process();
-	if (used / NS_PER_S >= l.most)
+	if (u->ns / NS_PER_S >= l.most)
 		*sig = SIGKILL;
-	else if (used / NS_PER_S >= l.now)
+	else if (u->ns / NS_PER_S >= l.now)
 		*sig = SIGXCPU;
 	if (*sig != 0)
 		return NS_PER_S;
-	return usage_left((l.now < l.most ? l.now : l.most) * NS_PER_S);
+	return usage_left(u, (l.now < l.most ? l.now : l.most) * NS_PER_S);
 }
 
 /* None of files: they would have to be asked for at each write. */

@@ -10,6 +10,7 @@
 #include <user/personality/personality.h>
 
 struct inherit;
+struct usage;
 
 /* Linux's numbers; those that are not here limit nothing that is there */
 #define RLIMIT_CPU 0			/* seconds */
@@ -36,7 +37,7 @@ long limits_call(const struct handler_event *c);
  * How long, in nanoseconds, the process may run until something happens, FOREVER: for ever; a
  * signal that it gets now, or 0.
  */
-uint64_t limits_time_left(const struct handler_event *c, int *sig);
+uint64_t limits_time_left(const struct handler_event *c, const struct usage *u, int *sig);
 
 /* What another program begins with, behind what else it inherits: bytes; and takes. */
 uint32_t limits_bytes(uint32_t changed);

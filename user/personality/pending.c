@@ -4,7 +4,7 @@
  */
 #include <base/str.h>
 #include <servers/proc/client.h>
-#include <user/personality/limits.h>
+#include <user/personality/inherit.h>
 #include <user/personality/lock.h>
 #include <user/personality/signal.h>
 #include <user/personality/process.h>
@@ -13,18 +13,11 @@
 #define NS_PER_US 1000ull
 #define US_PER_S 1000000ull
 #define ITIMER_REAL 0
-#define ITIMER_PROF 2
-#define TIMERS (ITIMER_PROF + 1)	/* the one between is ITIMER_VIRTUAL */
 #define SI_USER 0
 #define SI_KERNEL 128
 #define NOTES 31
 #define QUEUE 32
 #define EVERYBODY 0x7fffffff
-
-/* In time of its clock: when it is over next (0: never), and how long after that again. */
-struct timer {
-	uint64_t first, period;
-};
 
 static const int signal_of_timer[TIMERS] = {SIGALRM, SIGVTALRM, SIGPROF};
 
@@ -357,17 +350,17 @@ timer_look(const struct handler_event *c, unsigned which, uint64_t now)
 
 /* The timers of processor time: how long until the next may be over, or FOREVER. */
 static uint64_t
-timers_left(const struct handler_event *c)
+timers_left(const struct handler_event *c, const struct usage *u)
 {
 	uint64_t left = FOREVER;
 
 	for (unsigned i = ITIMER_REAL + 1; i < TIMERS; i++) {
 		const struct timer *t = &signals.timer[i];
+		uint64_t of_this;
 
-		if (t->first != 0)
-			timer_look(c, i, usage_process());
-		if (t->first != 0 && usage_left(t->first) < left)
-			left = usage_left(t->first);
+		timer_look(c, i, u->ns);
+		of_this = t->first != 0 ? usage_left(u, t->first) : FOREVER;
+		left = of_this < left ? of_this : left;
 	}
 	return left;
 }
@@ -377,8 +370,9 @@ static void
 look_at_used(const struct handler_event *c, uint64_t now)
 {
 	const struct signal_note note = {.code = SI_KERNEL};
+	const struct usage u = usage_look();
 	int sig;
-	uint64_t left = limits_time_left(c, &sig), of_timers = timers_left(c);
+	uint64_t left = limits_time_left(c, &u, &sig), of_timers = timers_left(c, &u);
 
 	if (of_timers < left)
 		left = of_timers;
@@ -623,4 +617,34 @@ signal_time_limit(const struct handler_event *c)
 	lock_take(&signals.lock);
 	follow_used(c);
 	lock_give(&signals.lock);
+}
+
+/* --- another program --- */
+
+void
+signals_put(const struct handler_event *c, struct inherit *b)
+{
+	char *to = (char *)b + inherit_bytes(b);
+	uint64_t is_set = 0;
+
+	b->pending = signals_pending(thread_record(c));
+	for (int i = 0; i < TIMERS; i++)
+		is_set |= signals.timer[i].first;
+	if (is_set == 0)
+		return;
+	memcpy(to, signals.timer, sizeof(signals.timer));
+	b->timer_bytes = sizeof(signals.timer);
+}
+
+/* What was pending comes from nobody. */
+void
+signals_take(const struct handler_event *c, const struct inherit *b)
+{
+	const char *from = (const char *)b + inherit_bytes(b) - b->timer_bytes;
+
+	__atomic_fetch_or(&signals.pending, b->pending, __ATOMIC_RELAXED);
+	if (b->timer_bytes == 0)
+		return;
+	memcpy(signals.timer, from, sizeof(signals.timer));
+	signal_time_limit(c);
 }

@@ -334,10 +334,13 @@ start_program(const struct handler_event *c, const struct process_spawn *asked, 
 		what.group = child->group;
 		what.flags |= child->is_front ? PROCESS_FRONT : 0;
 	}
-	if ((flags & PROCESS_REPLACE) != 0)
+	if ((flags & PROCESS_REPLACE) != 0) {
 		usage_put(b);
+		signals_put(c, b);
+	}
 	if (b->entries > 0 || b->cwd_bytes > 0 || b->umask_changed != 0 || what.told != 0 ||
-		b->used != 0 || b->used_children != 0 || b->limits_changed != 0) {
+		b->used != 0 || b->used_children != 0 || b->limits_changed != 0 ||
+		b->timer_bytes != 0 || b->pending != 0) {
 		what.inherit_bytes = inherit_bytes(b);
 		what.flags |= PROCESS_AWAIT;
 	}

@@ -77,6 +77,13 @@ struct signal_note {
 #define SIGNALS_QUEUED 32
 #define SI_QUEUE (-1)
 
+/* Of real time, and two of the process's: when it is over next by its clock, 0: never */
+#define TIMERS 3
+
+struct timer {
+	uint64_t first, period;
+};
+
 /* --- what is pending: pending.c --- */
 
 /* Be told of these, too; the calling thread is the one whose bit is set. */
@@ -128,6 +135,11 @@ void signal_threads_share(const struct handler_event *c);
 
 /* The limit of the time that the process runs has changed, or this program begins with one. */
 void signal_time_limit(const struct handler_event *c);
+
+/* What is pending, and timers, are those of another program of this process, too. */
+struct inherit;
+void signals_put(const struct handler_event *c, struct inherit *b);
+void signals_take(const struct handler_event *c, const struct inherit *b);
 
 /* --- what is done about them: signal.c --- */
 

@@ -74,20 +74,25 @@ usage_thread(const struct thread_record *r)
 
 /* --- processes --- */
 
-uint64_t
-usage_process(void)
+struct usage
+usage_look(void)
 {
 	struct thread_counts n;
 
-	return usage.before + (process_counts(SELF, &n) < 0 ? 0 : n.run_ns);
+	return process_counts(SELF, &n) < 0 ? (struct usage){usage.before, 1} :
+		(struct usage){usage.before + n.run_ns, n.threads};
 }
 
 uint64_t
-usage_left(uint64_t until)
+usage_process(void)
 {
-	struct thread_counts n = {0};
-	uint64_t used = usage.before + (process_counts(SELF, &n) < 0 ? 0 : n.run_ns);
-	uint64_t left = used < until ? (until - used) / (n.threads > 1 ? n.threads : 1) : 0;
+	return usage_look().ns;
+}
+
+uint64_t
+usage_left(const struct usage *u, uint64_t until)
+{
+	uint64_t left = u->ns < until ? (until - u->ns) / (u->threads > 1 ? u->threads : 1) : 0;
 
 	return left > ALARM_PERIOD_MIN ? left : ALARM_PERIOD_MIN;
 }

@@ -22,11 +22,19 @@ struct inherit;
 uint64_t usage_process(void);
 uint64_t usage_thread(const struct thread_record *r);
 
+/* What a look at the process has found: its time, and how many threads it has. */
+struct usage {
+	uint64_t ns;
+	uint32_t threads;
+};
+
+struct usage usage_look(void);
+
 /*
- * How long it takes at least until the process has had so much time: all its threads may run at
- * once. Never so short that alarms would be all that happens.
+ * How long it takes at least from there until the process has had so much time: all its threads may
+ * run at once. Never so short that alarms would be all that happens.
  */
-uint64_t usage_left(uint64_t until);
+uint64_t usage_left(const struct usage *u, uint64_t until);
 
 /* Of the process and its children, as ends carry it: struct proc_status, `used`. */
 uint32_t usage_at_end(void);
