@@ -71,6 +71,17 @@ blocks_more(void)
 	return tree->blocks > there ? block_of(tree, there + 1) : NULL;
 }
 
+void
+blocks_count(uint64_t *all, uint64_t *unused)
+{
+	*all = *unused = 0;
+	if (kstats(STATS_FRAMES_FREE, unused) < 0 || kstats(STATS_FRAMES_TOTAL, all) < 0)
+		return;
+	*unused -= *unused < *all / KEEP_PART ? *unused : *all / KEEP_PART;
+	*unused *= page_blocks;
+	*all *= page_blocks;
+}
+
 uint32_t
 blocks_give_back(uint32_t there, uint32_t used)
 {

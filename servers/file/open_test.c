@@ -185,6 +185,50 @@ TEST(one_client_takes_its_share_and_all_take_all)
 }
 
 /* A later server takes no handle of an earlier one for its own, but passes it on. */
+static struct file_space
+space_of_path(const char *path)
+{
+	struct file_space space = {0};
+
+	expect_eq(ask_path(FILE_SPACE, path, 0).error, 0);
+	memcpy(&space, answer.data, sizeof(space));
+	return space;
+}
+
+TEST(what_files_can_have_is_less_by_what_they_have)
+{
+	struct file_space before, then, open;
+	uint32_t handle;
+
+	reset();
+	handle = ask_path(FILE_OPEN, "f", FILE_CREATE | FILE_READABLE | FILE_WRITABLE).handle;
+	before = space_of_path("f");
+	expect(before.type == FILE_SPACE_MEMORY && before.block_bytes == BLOCK_BYTES);
+	expect(before.blocks == BLOCKS && before.free <= BLOCKS);
+	expect_eq(asked(1, (struct file_request){.op = FILE_WRITE, .handle = handle, .arg = 1,
+		.offset = 3 * BLOCK_BYTES}, "x", 1).error, 0);
+	then = space_of_path("/");
+	expect_eq(before.available - then.available, 4);
+	expect_eq(before.free_files, then.free_files);
+	expect_eq(asked(1, (struct file_request){.op = FILE_SPACE_OPEN, .handle = handle}, "",
+		0).error, 0);
+	memcpy(&open, answer.data, sizeof(open));
+	expect(memcmp(&open, &then, sizeof(open)) == 0);
+	expect_eq(asked(1, (struct file_request){.op = FILE_CLOSE, .handle = handle}, "", 0).error,
+		0);
+	ask_path(FILE_REMOVE, "f", 0);
+	then = space_of_path("/");
+	expect_eq(before.available, then.available);
+	expect_eq(before.free_files + 1, then.free_files);
+	expect_eq(ask_path(FILE_SPACE, "nothing", 0).error, -E_NOENT);
+	expect_eq(asked(1, (struct file_request){.op = FILE_PIPE}, "", 0).error, 0);
+	memcpy(&handle, answer.data, sizeof(handle));
+	expect_eq(asked(1, (struct file_request){.op = FILE_SPACE_OPEN, .handle = handle}, "",
+		0).error, 0);
+	memcpy(&open, answer.data, sizeof(open));
+	expect(open.type == FILE_SPACE_PIPES && open.blocks == 0);
+}
+
 TEST(what_was_open_at_a_server_before_is_lost)
 {
 	struct file_claimed got;
@@ -220,6 +264,7 @@ main(void)
 	RUN(what_a_handle_is_not_open_for_is_refused);
 	RUN(a_directory_is_read_at_its_offset);
 	RUN(one_client_takes_its_share_and_all_take_all);
+	RUN(what_files_can_have_is_less_by_what_they_have);
 	RUN(what_was_open_at_a_server_before_is_lost);
 	return TEST_FAILED;
 }

@@ -33,6 +33,7 @@ enum stage {
 	STAGE_RENAME,
 	STAGE_LINK,
 	STAGE_SYNC,
+	STAGE_SPACE,
 	STAGES
 };
 

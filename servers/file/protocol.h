@@ -225,6 +225,9 @@ enum file_op {
 	/* path: that of the link, zero byte, what it says, zero byte; PERM: memory has no links */
 	FILE_SYMLINK = 28,
 	FILE_READ_LINK = 29,	/* path -> count, and as many bytes; INVAL: it is no link */
+	/* path; or handle: of what it lies in -> struct file_space */
+	FILE_SPACE = 50,
+	FILE_SPACE_OPEN = 51,
 };
 
 /* FILE_SET_TIME */
@@ -335,7 +338,27 @@ struct file_status {
 	uint32_t reserved;
 };
 
-#define FILE_DEVICE_MEMORY 256		/* but 0 of the leader's server */
+/*
+ * What follows the answer to FILE_SPACE: of what a file lies in, as Linux's statfs has it. The kind
+ * of file system is Linux's number of one; what has no files has no blocks.
+ */
+struct file_space {
+	uint64_t type;
+	uint64_t block_bytes;
+	uint64_t blocks, free, available;
+	uint64_t files, free_files;
+	uint64_t id;
+	uint64_t name_max;
+	uint64_t piece_bytes;
+};
+
+#define FILE_SPACE_MEMORY 0x858458f6u	/* ramfs */
+#define FILE_SPACE_PROC 0x9fa0u
+#define FILE_SPACE_PIPES 0x50495045u
+#define FILE_SPACE_SOCKETS 0x534f434bu
+#define FILE_SPACE_QUEUES 0x19800202u
+
+#define FILE_DEVICE_MEMORY 256
 
 #define FILE_LOCK_NONE 0
 #define FILE_LOCK_SHARED 1

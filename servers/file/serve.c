@@ -26,6 +26,46 @@ file_describe(const struct serving *s, uint32_t n)
 	s->reply->node = node_number(s->t, n);
 }
 
+/* A directory or a file in memory; what has a type of its own lies nowhere. */
+static void
+space_describe(struct serving *s, uint64_t type)
+{
+	struct tree *t = s->t;
+	struct file_space space = {.type = type, .block_bytes = BLOCK_BYTES,
+		.piece_bytes = BLOCK_BYTES, .name_max = FILE_NAME_MAX};
+
+	if (type == FILE_SPACE_MEMORY) {
+		space.id = FILE_DEVICE_MEMORY + t->place.number;
+		blocks_count(&space.blocks, &space.free);
+		for (const struct block *b = t->free; b != NULL; b = b->next)
+			space.free++;
+		space.available = space.free;
+		space.files = space.free_files = NODES_MAX;
+		for (uint32_t i = 0; i < t->nodes; i++)
+			space.free_files -= node_of(t, i)->kind != FILE_KIND_NONE;
+	}
+	memcpy(s->out, &space, sizeof(space));
+	s->out_bytes = sizeof(space);
+}
+
+static uint64_t
+space_of_node(const struct tree *t, uint32_t n)
+{
+	return t->proc != 0 && (n == t->proc || node_of(t, n)->is_shown) ? FILE_SPACE_PROC :
+		FILE_SPACE_MEMORY;
+}
+
+static uint64_t
+space_of(const struct tree *t, const struct description *d)
+{
+	switch (description_kind(t, d)) {
+	case FILE_KIND_PIPE: return FILE_SPACE_PIPES;
+	case FILE_KIND_SOCKET: return FILE_SPACE_SOCKETS;
+	case FILE_KIND_QUEUE: return FILE_SPACE_QUEUES;
+	default: return space_of_node(t, d->object);
+	}
+}
+
 static void
 file_describe_all(struct serving *s, uint32_t n)
 {
@@ -33,7 +73,7 @@ file_describe_all(struct serving *s, uint32_t n)
 	uint64_t time = node->modified + s->t->began;
 	const struct file_status status = {.modified = time, .accessed = time, .changed = time,
 		.node = node_number(s->t, n), .mode = node->mode,
-		.device = s->t->place.number > 0 ? FILE_DEVICE_MEMORY + s->t->place.number : 0,
+		.device = FILE_DEVICE_MEMORY + s->t->place.number,
 		.links = node->links + 1u, .blocks = (node->size + 511) / 512};
 
 	file_describe(s, n);
@@ -507,6 +547,9 @@ serve_handle(struct serving *s)
 		else
 			file_describe_all(s, d->object);
 		return 0;
+	case FILE_SPACE_OPEN:
+		space_describe(s, space_of(s->t, d));
+		return 0;
 	case FILE_SET_TIME:
 	case FILE_SET_MODE: return serve_status(s, d);
 	case FILE_SHARE: return serve_share(s, d);
@@ -553,7 +596,9 @@ serve_path(struct serving *s)
 		return -E_INVAL;
 	if (r->op == FILE_SYMLINK)
 		return n >= 0 ? -E_EXIST : n == -E_NOENT ? -E_PERM : n;
-	if (n >= 0)
+	if (n >= 0 && r->op == FILE_SPACE)
+		space_describe(s, space_of_node(s->t, (uint32_t)n));
+	else if (n >= 0)
 		file_describe_all(s, (uint32_t)n);
 	return n < 0 ? n : 0;
 }
@@ -645,6 +690,7 @@ serve(struct serving *s)
 	switch (s->r->op) {
 	case FILE_OPEN:
 	case FILE_STAT:
+	case FILE_SPACE:
 	case FILE_REMOVE:
 	case FILE_MAKE_DIRECTORY:
 	case FILE_LINK:
@@ -657,6 +703,7 @@ serve(struct serving *s)
 	case FILE_READ:
 	case FILE_WRITE:
 	case FILE_STAT_OPEN:
+	case FILE_SPACE_OPEN:
 	case FILE_RESIZE:
 	case FILE_LIST:
 	case FILE_WHERE:

@@ -95,11 +95,12 @@ make_any(uint64_t *seed, uint32_t client, const uint32_t *handles, uint32_t coun
 		FILE_MAKE_DIRECTORY, FILE_RENAME, FILE_SYMLINK, FILE_READ_LINK, FILE_CLOSE,
 		FILE_READ,
 		FILE_WRITE, FILE_STAT_OPEN, FILE_RESIZE, FILE_LIST, FILE_SEEK, FILE_SYNC,
-		FILE_SET_TIME, FILE_SET_MODE, FILE_WHERE, FILE_POLL, FILE_LINK, FILE_SHARE};
+		FILE_SET_TIME, FILE_SET_MODE, FILE_WHERE, FILE_POLL, FILE_LINK, FILE_SHARE,
+		FILE_SPACE, FILE_SPACE_OPEN};
 	const char *path = any_path[next(seed) % ANY_PATHS], *second =
 		any_path[next(seed) % ANY_PATHS];
 
-	any[client].q = (struct file_request){.op = ops[next(seed) % 22],
+	any[client].q = (struct file_request){.op = ops[next(seed) % 24],
 		.handle = handles[next(seed) % count], .arg = next(seed) % 512,
 		.more = next(seed) % 600, .offset = next(seed) % 3 ? FILE_AT_OFFSET :
 		next(seed) % 9000};

@@ -637,6 +637,28 @@ without_name(const struct operation *o)
 	}
 }
 
+/* --- room --- */
+
+static int
+space_take(struct serving *s, struct operation *o, struct ninep_in *m)
+{
+	struct file_space space = {.type = ninep_get(m, 4)};
+
+	space.block_bytes = space.piece_bytes = ninep_get(m, 4);
+	space.blocks = ninep_get(m, 8);
+	space.free = ninep_get(m, 8);
+	space.available = ninep_get(m, 8);
+	space.files = ninep_get(m, 8);
+	space.free_files = ninep_get(m, 8);
+	ninep_get(m, 8);			/* which of the host's it is is nobody's business */
+	space.id = o->share->number + 1u;
+	space.name_max = ninep_get(m, 4);
+	memcpy(s->out, &space, sizeof(space));
+	s->out_bytes = sizeof(space);
+	o->stage = STAGE_DONE;
+	return 0;
+}
+
 static bool
 is_nameless(const struct way *w)
 {
@@ -678,6 +700,9 @@ stage_behind_walk(struct serving *s, struct operation *o)
 		return 0;
 	case FILE_STAT:
 		o->stage = STAGE_GETATTR;
+		return 0;
+	case FILE_SPACE:
+		o->stage = STAGE_SPACE;
 		return 0;
 	case FILE_READ_LINK:
 		o->stage = STAGE_READLINK;
@@ -732,6 +757,9 @@ stage_of_open(struct serving *s, struct operation *o)
 		o->stage = (o->d->flags & (FILE_READABLE | FILE_WRITABLE)) != 0 ? STAGE_SYNC :
 			STAGE_DONE;
 		return 0;
+	case FILE_SPACE_OPEN:
+		o->stage = STAGE_SPACE;
+		return 0;
 	case FILE_SEEK:
 	case FILE_STAT_OPEN:
 	case FILE_SET_TIME:
@@ -758,4 +786,5 @@ const struct stage_of share_stage[STAGES] = {
 	[STAGE_RENAME] = {NINEP_RENAME, rename_ask, rename_take, NULL},
 	[STAGE_LINK] = {NINEP_NEW_NAME, link_ask, take_nothing, NULL},
 	[STAGE_SYNC] = {NINEP_FSYNC, one_fid_ask, take_nothing, NULL},
+	[STAGE_SPACE] = {NINEP_STATFS, one_fid_ask, space_take, NULL},
 };

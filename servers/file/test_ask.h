@@ -33,6 +33,13 @@ blocks_more(void)
 	return &blocks[blocks_left];
 }
 
+void
+blocks_count(uint64_t *all, uint64_t *unused)
+{
+	*all = BLOCKS;
+	*unused = (uint64_t)blocks_left;
+}
+
 uint32_t
 blocks_give_back(uint32_t there, uint32_t used)
 {

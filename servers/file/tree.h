@@ -366,6 +366,9 @@ node_number(const struct tree *t, uint32_t n)
 struct block *blocks_more(void);
 uint32_t blocks_give_back(uint32_t there, uint32_t used);
 
+/* Blocks that the memory has, and that nobody uses. Given so, too. */
+void blocks_count(uint64_t *all, uint64_t *unused);
+
 /* The time in ns, which is also something that no client knows, for tokens. Given so, too. */
 uint64_t time_now(void);
 

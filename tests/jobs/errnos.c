@@ -87,6 +87,21 @@ static struct msghdr lost = {.msg_iov = &one_piece, .msg_iovlen = 1, .msg_contro
 	.msg_controllen = 32},
 	wrong_control = {.msg_iov = &one_piece, .msg_iovlen = 1,
 	.msg_control = (void *)(uintptr_t)&too_long, .msg_controllen = sizeof(too_long)};
+/* a descriptor that is none; less than a head; and of a kind that there is not */
+static const struct {
+	struct cmsghdr head;
+	int fd;
+} none_such = {{.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET,
+	.cmsg_type = SCM_RIGHTS}, 77},
+	no_head = {{.cmsg_len = 3, .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}, 0},
+	no_kind = {{.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET,
+	.cmsg_type = 99}, 0};
+static struct msghdr no_right = {.msg_iov = &one_piece, .msg_iovlen = 1,
+	.msg_control = (void *)(uintptr_t)&none_such, .msg_controllen = sizeof(none_such)},
+	short_control = {.msg_iov = &one_piece, .msg_iovlen = 1,
+	.msg_control = (void *)(uintptr_t)&no_head, .msg_controllen = sizeof(no_head)},
+	other_control = {.msg_iov = &one_piece, .msg_iovlen = 1,
+	.msg_control = (void *)(uintptr_t)&no_kind, .msg_controllen = sizeof(no_kind)};
 static socklen_t room = 100;
 static struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET},
 	unlock = {.l_type = F_UNLCK, .l_whence = SEEK_SET},
@@ -258,6 +273,48 @@ static const struct row rows[] = {
 	{CALL(mq_notify), {DESCRIPTOR, READ}, {A_QUEUE, 0}},
 	{CALL(mq_notify), {FIXED, FIXED}, {A_FILE, 0}},
 	{CALL(msync), {ADDRESS, FIXED, FLAGS}, {A_PAGE, PAGE, MS_SYNC}},
+	/* room, users, links and what is made */
+	{CALL(statfs), {PATH, FIXED}, {(long)"nothing", BUFFER}},
+	{CALL(statfs), {READ, WRITTEN}, {NAME, BUFFER}},
+	{CALL(fstatfs), {DESCRIPTOR, FIXED}, {A_FILE, BUFFER}},
+	{CALL(fstatfs), {FIXED, WRITTEN}, {A_FILE, BUFFER}},
+	{CALL(getresuid), {WRITTEN, WRITTEN, WRITTEN}, {BUFFER, BUFFER, BUFFER}},
+	{CALL(getresgid), {WRITTEN, WRITTEN, WRITTEN}, {BUFFER, BUFFER, BUFFER}},
+	{CALL(setresuid), {FIXED, FIXED, FIXED}, {-1, -1, -1}},
+	{CALL(setresgid), {FIXED, FIXED, FIXED}, {-1, -1, -1}},
+	{CALL(setreuid), {FIXED, FIXED}, {-1, -1}},
+	{CALL(setregid), {FIXED, FIXED}, {-1, -1}},
+	{CALL(setuid), {FIXED}, {-1}},
+	{CALL(setgid), {FIXED}, {-1}},
+	{CALL(getcpu), {WRITTEN, WRITTEN}, {BUFFER, BUFFER}},
+	{CALL(faccessat), {DESCRIPTOR, FIXED, FIXED}, {A_FOLDER, NAME, 8}},
+	{CALL(faccessat2), {DESCRIPTOR, PATH, FLAGS, FLAGS}, {A_FOLDER, NAME, 0, AT_EACCESS}},
+	{CALL(faccessat2), {DESCRIPTOR, READ, FIXED, FIXED}, {A_FOLDER, (long)"", 0, 0x1000}},
+	{CALL(mknodat), {DESCRIPTOR, PATH, FIXED, FIXED}, {A_FOLDER, NAME, S_IFREG | 0600, 0}},
+	{CALL(mknodat), {FIXED, READ, FIXED, FIXED}, {AT, NAME, 0600, 0}},
+	{CALL(mknodat), {FIXED, FIXED, FIXED, FIXED}, {AT, (long)"made", S_IFDIR | 0600, 0}},
+	{CALL(sync), {FIXED}, {0}},
+	{CALL(syncfs), {DESCRIPTOR}, {A_FILE}},
+	{CALL(fadvise64), {DESCRIPTOR, OFFSET, OFFSET, WHICH}, {A_FILE, 0, 0, 0}},
+	{CALL(fadvise64), {FIXED, FIXED, FIXED, FIXED}, {A_PIPE, 0, 0, 0}},
+	{CALL(symlinkat), {READ, DESCRIPTOR, READ}, {(long)"x", A_FOLDER, (long)"folder"}},
+	{CALL(symlinkat), {FIXED, FIXED, PATH}, {(long)"", AT, NAME}},
+	{CALL(brk), {ADDRESS}, {-1}},
+	{CALL(recvmsg), {FIXED, FIXED, WHICH}, {A_CONNECTION, (long)&message, MSG_DONTWAIT}},
+	{CALL(sched_yield), {FIXED}, {0}},
+	{CALL(gettid), {FIXED}, {0}},
+	{CALL(getpid), {FIXED}, {0}},
+	{CALL(getppid), {FIXED}, {0}},
+	{CALL(getuid), {FIXED}, {0}},
+	{CALL(geteuid), {FIXED}, {0}},
+	{CALL(getgid), {FIXED}, {0}},
+	{CALL(getegid), {FIXED}, {0}},
+	{CALL(umask), {FIXED}, {022}},
+	{CALL(sendmsg), {FIXED, FIXED, FLAGS}, {A_SOCKET, (long)&message, 0}},
+	{CALL(sendmsg), {FIXED, FIXED, FIXED}, {A_CONNECTION, (long)&no_right, 0}},
+	{CALL(sendmsg), {FIXED, FIXED, FIXED}, {A_CONNECTION, (long)&short_control, 0}},
+	{CALL(sendmsg), {FIXED, FIXED, FIXED}, {A_CONNECTION, (long)&other_control, 0}},
+	{CALL(recvmsg), {FIXED, FIXED, FIXED}, {A_CONNECTION, (long)&lost, MSG_DONTWAIT}},
 	{CALL(linkat), {DESCRIPTOR, PATH, FIXED, FIXED, FLAGS},
 		{A_FOLDER, (long)"nothing", A_FOLDER, (long)"other", 0}},
 	{CALL(linkat), {FIXED, FIXED, DESCRIPTOR, FIXED, FIXED},
@@ -378,6 +435,8 @@ try(const struct row *r, const long *a, int at, long wrong)
 	long result = syscall(r->number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	int error = errno;
 
+	if (result == 0 && (r->number == SYS_mknodat || r->number == SYS_symlinkat))
+		unlink((const char *)a[r->number == SYS_mknodat ? 1 : 2]);
 	if (result == 0 && r->number == SYS_mkdirat)
 		rmdir((const char *)a[1]);
 	if (result == 0 && r->number == SYS_chdir && fchdir(folder) != 0)

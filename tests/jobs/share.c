@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "say.h"
@@ -370,6 +371,26 @@ enter(const char *folder)
 	return -1;
 }
 
+/* Who answers for the host counts in larger blocks. */
+static void
+space(void)
+{
+	int f = open(".", O_RDONLY | O_DIRECTORY);
+	struct statvfs s, open;
+
+	if (statvfs(".", &s) != 0 || fstatvfs(f, &open) != 0) {
+		say("statvfs", -1);
+		return;
+	}
+	printf("%lu units of 16 MB, %lu files, names of %lu bytes\n",
+		(unsigned long)(s.f_blocks * s.f_bsize >> 24), (unsigned long)s.f_files,
+		(unsigned long)s.f_namemax);
+	printf("less is free: %d\n", s.f_bfree <= s.f_blocks && s.f_bavail <= s.f_bfree);
+	printf("the same of what is open: %d\n", open.f_blocks == s.f_blocks);
+	say("of nothing", statvfs("nothing", &s));
+	close(f);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -393,6 +414,7 @@ main(int argc, char **argv)
 	links();
 	errors();
 	status();
+	space();
 	getcwd(cwd, sizeof(cwd));
 	printf("in %s\n", strncmp(cwd, argv[1], strlen(argv[1])) == 0 ? "the folder" : cwd);
 	snprintf(end, sizeof(end), "%d", ferror(stdout));

@@ -256,6 +256,7 @@ def programs(port):
         yield "what_a_program_asks_about_itself", lambda: expect(run(port, 1, "self"), 0, "ok self")
         for name, program in AS_ON_LINUX:
             yield f"{name}_as_on_linux", lambda p=program: says_what_linux_says(p)
+        yield all_calls_are_tried.__name__, all_calls_are_tried
         yield "programs_written_here_as_on_linux", lambda: says_what_linux_says("written", is_given=True)
         yield "who_is_killed_at_any_time_leaves_nothing", lambda: says_what_linux_says("killed")
         yield "an_archive_larger_than_clusters", lambda: expect(large_archive(port), 0)
@@ -290,6 +291,22 @@ def says_what_linux_says(program, is_given=False):
                          check=False)
         if (r.returncode, r.stdout.decode()) != have:
             raise Wrong(f"Linux: status {r.returncode}\n{r.stdout.decode()}\nhere:\n{have[1]}")
+
+
+# calls that errnos.c does not try: they end or change who makes them, or are not Linux's
+NOT_TRIED = {"exit", "exit_group", "rt_sigreturn", "set_tid_address", "setsid", "clone", "fork_begin", "child_begin",
+             "inherit", "zio", "execac", "rfork"}
+
+
+def all_calls_are_tried():
+    """errnos.c has a row of each call that the personality knows."""
+    with open(os.path.join(ROOT, "user", "personality", "personality.h"), encoding="utf-8") as f:
+        calls = set(re.findall(r"^\tSYS_(\w+) =", f.read(), re.MULTILINE))
+    with open(os.path.join(ROOT, "tests", "jobs", "errnos.c"), encoding="utf-8") as f:
+        rows = {{"newfstatat": "fstatat"}.get(name, name) for name in re.findall(r"\{CALL\((\w+)\)", f.read())}
+    if len(calls) < 100 or calls - rows != NOT_TRIED:
+        raise Wrong(f"not tried: {sorted(calls - rows - NOT_TRIED)}; "
+                    f"tried, or none: {sorted(NOT_TRIED - (calls - rows))}")
 
 
 def missing_calls():

@@ -94,6 +94,15 @@ def processes():
         wants(run([*given, PROCESSES_SCRIPT]), (0, f.read()))
 
 
+def free_space():
+    """df says what files can have, which is less by what they have."""
+    wants(run(["-c", """f() { set -- $(df -k /tmp | tail -n 1); echo $4; }
+set -- $(df -k / | tail -n 1); test $2 -gt 4000 && test $(($3 + $4)) -le $2 && echo $1 $6
+a=$(f); dd if=/dev/zero of=/tmp/large bs=1024 count=2000 2>&- || seq 1 300000 > /tmp/large
+b=$(f); test $((a - b)) -ge 1900 && echo less; rm /tmp/large; c=$(f); test $c -gt $b && echo more
+df /proc | grep -c proc; stat -f -c %t /proc"""]), (0, "memory /\nless\nmore\n0\n9fa0\n"))
+
+
 def input_in_turn():
     """Programs that read the standard input one after the other find what those before have left."""
     wants(run(["-c", "read a; sh -c 'read b; echo two $b'; echo one $a; cat"], "x y\nz\nrest\nlast\n"),
@@ -181,7 +190,7 @@ def jobs():
 
 
 TESTS = (terminal, jobs, script, command, standard_input, missing, input_in_turn, input_at_once, joined_output,
-         mpi_jobs, processes, small_clusters)
+         mpi_jobs, processes, free_space, small_clusters)
 
 
 def scenarios(port):

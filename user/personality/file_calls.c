@@ -22,6 +22,9 @@
 #define LINUX_O_DIRECTORY 0200000
 #define LINUX_O_NOFOLLOW 0400000
 #define LINUX_O_CLOEXEC 02000000
+#define MODE_KIND 0170000u
+#define MODE_FILE 0100000u
+#define ADVICE_MAX 5
 #define F_DUPFD 0
 #define F_GETFD 1
 #define F_SETFD 2
@@ -361,6 +364,24 @@ call_path(const struct handler_event *c, unsigned long nr)
 	return ask_path(c, &q, &r);
 }
 
+/* Files alone: devices and pipes have no names here. */
+static __attribute__((noinline)) long
+call_make(const struct handler_event *c)
+{
+	uint32_t kind = (uint32_t)arg(c, 2) & MODE_KIND;
+	struct file_named q;
+	struct file_reply r;
+	int result;
+
+	q.head = (struct file_request){.op = FILE_OPEN, .arg = FILE_CREATE | FILE_EXCLUSIVE,
+		.more = self_mode(arg(c, 2))};
+	if (kind != 0 && kind != MODE_FILE)
+		return -E_PERM;
+	result = ask_path(c, &q, &r);
+	q.head = (struct file_request){.op = FILE_CLOSE, .handle = r.handle};
+	return result != 0 ? result : files_ask(&q.head, &r);
+}
+
 /* What the link is to say lies behind its path. */
 static __attribute__((noinline)) long
 call_symlink(const struct handler_event *c)
@@ -425,6 +446,17 @@ call_sync(const struct opened *o)
 	return o->kind == OPENED_STREAM || o->kind == OPENED_PIPE ? -E_INVAL : files_ask(&q, &r);
 }
 
+/* Nobody reads ahead. */
+static long
+call_advise(const struct handler_event *c, const struct opened *o)
+{
+	if (o == NULL)
+		return -E_BADF;
+	if (o->kind == OPENED_PIPE)
+		return -LINUX_ESPIPE;
+	return (int64_t)arg(c, 2) < 0 || arg(c, 3) > ADVICE_MAX ? -E_INVAL : 0;
+}
+
 static long
 call_descriptor(const struct handler_event *c, unsigned long nr)
 {
@@ -439,6 +471,8 @@ call_descriptor(const struct handler_event *c, unsigned long nr)
 	case SYS_flock: return lock_flock(c, o);
 	case SYS_ioctl: return o == NULL ? -E_BADF : terminal_ioctl(c, o);
 	case SYS_mmap: return mapped_mmap(c);
+	case SYS_fadvise64: return call_advise(c, o);
+	case SYS_syncfs: return o == NULL ? -E_BADF : 0;
 	case SYS_fsync:
 	case SYS_fdatasync: return o == NULL ? -E_BADF : call_sync(o);
 	default: return -E_NOSYS;
@@ -453,7 +487,10 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 	case SYS_fstatat:
 	case SYS_statx:
 	case SYS_fstat:
+	case SYS_statfs:
+	case SYS_fstatfs:
 	case SYS_faccessat:
+	case SYS_faccessat2:
 	case SYS_utimensat:
 	case SYS_fchmod:
 	case SYS_fchmodat:
@@ -467,6 +504,7 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 	case SYS_renameat2: return call_rename(c);
 	case SYS_linkat: return call_link(c);
 	case SYS_symlinkat: return call_symlink(c);
+	case SYS_mknodat: return call_make(c);
 	case SYS_mkdirat:
 	case SYS_unlinkat: return call_path(c, nr);
 	case SYS_getcwd: return call_getcwd(c);

@@ -14,6 +14,8 @@
 #define STATX_BASIC 0x7ff
 #define STATX_RESERVED 0x80000000u
 #define ACCESS_EXECUTE 1
+/* of faccessat2; everybody may do the same with each of his identities */
+#define ACCESS_FLAGS (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | 0x200)
 #define UTIME_NOW 0x3fffffff
 #define UTIME_OMIT 0x3ffffffe
 #define NS_PER_S 1000000000ull
@@ -44,10 +46,15 @@ struct linux_stat {
 
 _Static_assert(sizeof(struct linux_stat) == 128, "struct stat");
 
-/* What is known of a file. */
+_Static_assert(sizeof(struct file_space) >= sizeof(struct file_status), "room for both");
+
+/* What is known of a file, or of the room where it lies. */
 struct known {
 	struct file_reply reply;
-	struct file_status status;
+	union {
+		struct file_space space;	/* the larger one */
+		struct file_status status;
+	};
 };
 
 static uint32_t
@@ -87,9 +94,9 @@ fill_stat(unsigned long to, const struct known *k)
 }
 
 static __attribute__((noinline)) int
-know_open(const struct handler_event *c, unsigned long fd, struct known *k)
+know_open(const struct handler_event *c, unsigned long fd, struct known *k, uint32_t op)
 {
-	struct file_request q = {.op = FILE_STAT_OPEN};
+	struct file_request q = {.op = op};
 	struct opened stream, *o = files_find(c, fd, &stream);
 	int result;
 
@@ -98,24 +105,32 @@ know_open(const struct handler_event *c, unsigned long fd, struct known *k)
 		return -E_BADF;
 	q.handle = o->handle;
 	result = o->kind == OPENED_STREAM ? 0 :
-		files_ask_for(&q, &k->reply, &k->status, sizeof(k->status));
+		files_ask_for(&q, &k->reply, &k->space, sizeof(k->space));
 	return result < 0 ? result : 0;
 }
 
 static __attribute__((noinline)) int
-know_path(const struct handler_event *c, long dir, unsigned long path, struct known *k,
-	bool follows)
+ask_path(const struct handler_event *c, long dir, unsigned long path, struct known *k,
+	struct file_request head)
 {
 	struct file_named q;
 	int bytes = file_put_path(c, &q, 0, dir, path), result;
 
-	q.head = (struct file_request){.op = FILE_STAT, .arg = follows ? 0 : FILE_NO_FOLLOW};
+	q.head = head;
 	*k = (struct known){0};
 	if (bytes < 0)
 		return bytes;
 	result = files_ask_about(&q, (size_t)bytes, &k->reply,
-		(struct iovec){(uint64_t)&k->status, sizeof(k->status)});
+		(struct iovec){(uint64_t)&k->space, sizeof(k->space)});
 	return result > 0 ? 0 : result == -E_NOENT && str_is_equal(q.path, NULL_PATH) ? 0 : result;
+}
+
+static int
+know_path(const struct handler_event *c, long dir, unsigned long path, struct known *k,
+	bool follows)
+{
+	return ask_path(c, dir, path, k, (struct file_request){.op = FILE_STAT,
+		.arg = follows ? 0 : FILE_NO_FOLLOW});
 }
 
 static bool
@@ -136,7 +151,7 @@ call_stat(const struct handler_event *c)
 {
 	struct known k;
 	int result = !is_known(arg(c, 3)) ? -E_INVAL : arg(c, 1) == 0 ? -E_FAULT :
-		names_itself(c, arg(c, 3)) ? know_open(c, arg(c, 0), &k) :
+		names_itself(c, arg(c, 3)) ? know_open(c, arg(c, 0), &k, FILE_STAT_OPEN) :
 		know_path(c, (long)arg(c, 0), arg(c, 1), &k,
 			(arg(c, 3) & AT_SYMLINK_NOFOLLOW) == 0);
 
@@ -167,7 +182,7 @@ call_statx(const struct handler_event *c)
 	struct linux_stat s;
 	struct known k;
 	int result = !is_known(how) || (arg(c, 3) & STATX_RESERVED) != 0 ? -E_INVAL :
-		names_itself(c, how) ? know_open(c, arg(c, 0), &k) :
+		names_itself(c, how) ? know_open(c, arg(c, 0), &k, FILE_STAT_OPEN) :
 		know_path(c, (long)arg(c, 0), arg(c, 1), &k, (how & AT_SYMLINK_NOFOLLOW) == 0);
 
 	if (result != 0)
@@ -189,17 +204,44 @@ static long
 call_fstat(const struct handler_event *c)
 {
 	struct known k;
-	int result = know_open(c, arg(c, 0), &k);
+	int result = know_open(c, arg(c, 0), &k, FILE_STAT_OPEN);
 
 	return result != 0 ? result : fill_stat(arg(c, 1), &k);
 }
 
+/* Linux's struct statfs. */
+struct linux_space {
+	uint64_t type, block_bytes, blocks, free, available, files, free_files;
+	uint64_t id, name_max, piece_bytes, flags, rest[4];
+};
+
+_Static_assert(sizeof(struct linux_space) == 120, "struct statfs");
+
+static long
+call_space(const struct handler_event *c, bool is_open)
+{
+	struct linux_space s = {0};
+	struct known k;
+	int result = is_open ? know_open(c, arg(c, 0), &k, FILE_SPACE_OPEN) :
+		ask_path(c, AT_FDCWD, arg(c, 0), &k, (struct file_request){.op = FILE_SPACE});
+
+	if (result != 0)
+		return result;
+	memcpy(&s, &k.space, offsetof(struct linux_space, flags));
+	memcpy((void *)arg(c, 1), &s, sizeof(s));
+	return 0;
+}
+
 /* Everything is allowed but to execute what nobody may. */
 static long
-call_access(const struct handler_event *c)
+call_access(const struct handler_event *c, unsigned long nr)
 {
 	struct known k;
-	int result = know_path(c, (long)arg(c, 0), arg(c, 1), &k, true);
+	bool is_open = nr == SYS_faccessat2 && names_itself(c, arg(c, 3));
+	int result = nr == SYS_faccessat2 && (arg(c, 3) & ~(unsigned long)ACCESS_FLAGS) != 0 ?
+		-E_INVAL : is_open ? know_open(c, arg(c, 0), &k, FILE_STAT_OPEN) :
+		know_path(c, (long)arg(c, 0), arg(c, 1), &k,
+			nr == SYS_faccessat || (arg(c, 3) & AT_SYMLINK_NOFOLLOW) == 0);
 
 	if (arg(c, 2) > 7)
 		return -E_INVAL;
@@ -277,7 +319,8 @@ call_chown(const struct handler_event *c, bool is_named)
 	bool has_path = is_named && !names_itself(c, arg(c, 4));
 	int result = is_named && !is_known(arg(c, 4)) ? -E_INVAL : has_path ?
 		know_path(c, (long)arg(c, 0), arg(c, 1), &k,
-			(arg(c, 4) & AT_SYMLINK_NOFOLLOW) == 0) : know_open(c, arg(c, 0), &k);
+			(arg(c, 4) & AT_SYMLINK_NOFOLLOW) == 0) :
+		know_open(c, arg(c, 0), &k, FILE_STAT_OPEN);
 
 	return result != 0 ? result : user + 1 > 1 || group + 1 > 1 ? -E_PERM : 0;
 }
@@ -311,8 +354,11 @@ file_status_call(const struct handler_event *c, unsigned long nr)
 	switch (nr) {
 	case SYS_fstatat: return call_stat(c);
 	case SYS_fstat: return call_fstat(c);
+	case SYS_statfs:
+	case SYS_fstatfs: return call_space(c, nr == SYS_fstatfs);
 	case SYS_statx: return call_statx(c);
-	case SYS_faccessat: return call_access(c);
+	case SYS_faccessat:
+	case SYS_faccessat2: return call_access(c, nr);
 	case SYS_utimensat: return call_times(c);
 	case SYS_readlinkat: return call_readlink(c);
 	case SYS_fchownat:

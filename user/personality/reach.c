@@ -126,9 +126,9 @@ reach_texts(uint64_t at)
 enum points {
 	TO_NOTHING, TO_TEXT, TO_TEXT_MAYBE, TO_TEXTS, READ_8, READ_8_MAYBE, READ_16,
 	READ_16_MAYBE, READ_24_MAYBE, READ_32, READ_32_MAYBE, READ_128,
-	READ_PIECES, WRITE_4_MAYBE, WRITE_8,
+	READ_PIECES, WRITE_4, WRITE_4_MAYBE, WRITE_8,
 	WRITE_8_MAYBE, WRITE_16, WRITE_16_MAYBE, WRITE_24_MAYBE, WRITE_32, WRITE_32_MAYBE, WRITE_56,
-	WRITE_POLLED, WRITE_SET, WRITE_112, WRITE_128, WRITE_128_MAYBE, WRITE_144,
+	WRITE_POLLED, WRITE_SET, WRITE_112, WRITE_120, WRITE_128, WRITE_128_MAYBE, WRITE_144,
 	WRITE_144_MAYBE, WRITE_256, WRITE_390,
 };
 
@@ -143,10 +143,13 @@ static const struct pointing {
 	uint16_t call;
 	uint8_t points[POINTERS];
 } pointing[] = {
+	{SYS_mknodat, {0, TO_TEXT}},
 	{SYS_mkdirat, {0, TO_TEXT}},
 	{SYS_unlinkat, {0, TO_TEXT}},
 	{SYS_symlinkat, {TO_TEXT, 0, TO_TEXT}},
 	{SYS_linkat, {0, TO_TEXT, 0, TO_TEXT}},
+	{SYS_statfs, {TO_TEXT, WRITE_120}},
+	{SYS_fstatfs, {0, WRITE_120}},
 	{SYS_truncate, {TO_TEXT}},
 	{SYS_faccessat, {0, TO_TEXT}},
 	{SYS_chdir, {TO_TEXT}},
@@ -177,9 +180,12 @@ static const struct pointing {
 	{SYS_rt_sigpending, {WRITE_8}},
 	{SYS_rt_sigtimedwait, {READ_8, WRITE_128_MAYBE, READ_16_MAYBE}},
 	{SYS_rt_sigqueueinfo, {0, 0, READ_128}},
+	{SYS_getresuid, {WRITE_4, WRITE_4, WRITE_4}},
+	{SYS_getresgid, {WRITE_4, WRITE_4, WRITE_4}},
 	{SYS_times, {WRITE_32_MAYBE}},
 	{SYS_uname, {WRITE_390}},
 	{SYS_getrusage, {0, WRITE_144}},
+	{SYS_getcpu, {WRITE_4_MAYBE, WRITE_4_MAYBE}},
 	{SYS_sysinfo, {WRITE_112}},
 	{SYS_mq_open, {TO_TEXT, 0, 0, READ_24_MAYBE}},
 	{SYS_mq_unlink, {TO_TEXT}},
@@ -194,6 +200,7 @@ static const struct pointing {
 	{SYS_prlimit64, {0, 0, READ_16_MAYBE, WRITE_16_MAYBE}},
 	{SYS_renameat2, {0, TO_TEXT, 0, TO_TEXT}},
 	{SYS_statx, {0, TO_TEXT, 0, 0, WRITE_256}},
+	{SYS_faccessat2, {0, TO_TEXT}},
 	{SYS_zio, {0, 0, 0, 0, WRITE_56}},
 	{SYS_execac, {0, TO_TEXT, TO_TEXTS, TO_TEXTS}},
 };
@@ -207,11 +214,13 @@ static const struct {
 	[READ_8] = {8, 0, 0}, [READ_8_MAYBE] = {8, 0, 1}, [READ_16] = {16, 0, 0},
 	[READ_16_MAYBE] = {16, 0, 1}, [READ_24_MAYBE] = {24, 0, 1}, [READ_32] = {32, 0, 0},
 	[READ_128] = {128, 0, 0},
-	[READ_32_MAYBE] = {32, 0, 1}, [WRITE_4_MAYBE] = {4, 1, 1}, [WRITE_8] = {8, 1, 0},
+	[READ_32_MAYBE] = {32, 0, 1}, [WRITE_4] = {4, 1, 0}, [WRITE_4_MAYBE] = {4, 1, 1},
+	[WRITE_8] = {8, 1, 0},
 	[WRITE_8_MAYBE] = {8, 1, 1}, [WRITE_16] = {16, 1, 0}, [WRITE_16_MAYBE] = {16, 1, 1},
 	[WRITE_24_MAYBE] = {24, 1, 1}, [WRITE_32] = {32, 1, 0}, [WRITE_32_MAYBE] = {32, 1, 1},
 	[WRITE_56] = {56, 1, 0},
-	[WRITE_112] = {112, 1, 0}, [WRITE_128] = {128, 1, 0}, [WRITE_128_MAYBE] = {128, 1, 1},
+	[WRITE_112] = {112, 1, 0}, [WRITE_120] = {120, 1, 0},
+	[WRITE_128] = {128, 1, 0}, [WRITE_128_MAYBE] = {128, 1, 1},
 	[WRITE_144] = {144, 1, 0}, [WRITE_144_MAYBE] = {144, 1, 1},
 	[WRITE_256] = {256, 1, 0}, [WRITE_390] = {390, 1, 0},
 };
