@@ -84,6 +84,12 @@ description_kind(const struct tree *t, const struct description *d)
 		t->pipe[d->object].type == PIPE_QUEUE ? FILE_KIND_QUEUE : FILE_KIND_SOCKET;
 }
 
+bool
+description_is_socket(const struct tree *t, const struct description *d)
+{
+	return d->is_pipe && t->pipe[d->object].type >= PIPE_STREAM;
+}
+
 static void
 description_close(struct tree *t, const struct description *d)
 {
@@ -117,8 +123,10 @@ handle_close(struct tree *t, struct handle *h)
 	h->is_open = false;
 	t->handles--;
 	t->handles_of[h->owner]--;
-	if (--d->handles > 0)
+	if (--d->handles > 0) {
+		t->may_be_lost |= t->sockets_sent > 0 && description_is_socket(t, d);
 		return;
+	}
 	locks_end(t, d);
 	description_close(t, d);
 }
@@ -135,4 +143,5 @@ file_forget(struct tree *t, uint32_t client)
 		if (t->handle[i].is_open && t->handle[i].owner == client)
 			handle_close(t, &t->handle[i]);
 	buffers_forget(t, client);
+	sockets_settle(t);
 }

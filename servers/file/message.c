@@ -47,13 +47,8 @@ rights_take(struct tree *t, uint32_t client, const struct message_put *what, str
 	int wrong = handle_check_room(t, NOBODY, what->rights);
 
 	for (uint32_t i = 0; i < what->rights; i++) {
-		const struct handle *h = handle_find(t, client, what->right[i]);
-		const struct description *d = h != NULL ? &t->description[h->description] : NULL;
-
-		if (h == NULL)
+		if (handle_find(t, client, what->right[i]) == NULL)
 			return handle_error(t, what->right[i]);
-		if (d->is_pipe && t->pipe[d->object].type >= PIPE_STREAM)
-			return -FILE_EOPNOTSUPP;
 	}
 	if (wrong != 0)
 		return wrong;
@@ -61,12 +56,25 @@ rights_take(struct tree *t, uint32_t client, const struct message_put *what, str
 		const struct handle *from = handle_find(t, client, what->right[i]);
 		struct handle *h = handle_open(t, NOBODY, &t->description[from->description]);
 
+		t->sockets_sent += description_is_socket(t, &t->description[h->description]);
 		h->is_offered = true;
 		h->next = m->first_right;
 		m->first_right = (uint16_t)(h - t->handle);
 		m->rights++;
 	}
 	return 0;
+}
+
+/* A descriptor is nobody's any more. The end of a socket may be that of others: it comes later. */
+static void
+right_drop(struct tree *t, struct handle *h)
+{
+	if (!description_is_socket(t, &t->description[h->description])) {
+		handle_close(t, h);
+		return;
+	}
+	h->next = t->dropped;
+	t->dropped = (uint16_t)(h - t->handle + 1);
 }
 
 /* They become a client's, as many as it may have; the rest is closed. */
@@ -82,9 +90,10 @@ rights_give(struct tree *t, uint32_t client, struct message *m, struct file_clai
 
 		m->first_right = h->next;
 		if (given == room || t->handles_of[client] == HANDLES_OF_CLIENT_MAX) {
-			handle_close(t, h);
+			right_drop(t, h);
 			continue;
 		}
+		t->sockets_sent -= description_is_socket(t, d);
 		t->handles_of[NOBODY]--;
 		t->handles_of[client]++;
 		h->owner = (uint16_t)client;
@@ -289,4 +298,95 @@ messages_drop(struct tree *t, struct pipe *p)
 {
 	while (p->messages != NULL)
 		first_gone(t, p);
+}
+
+/* --- sockets in messages --- */
+
+#define PIPE_WORDS (PIPES_MAX / 32)
+
+struct found {
+	uint32_t pipes[PIPE_WORDS];	/* a bit for each that somebody can use, or receive */
+	uint32_t looked[PIPE_WORDS];	/* and in which we have looked what lies there */
+};
+
+static void
+found_one(struct found *f, uint32_t number)
+{
+	f->pipes[number / 32] |= 1u << number % 32;
+}
+
+static void
+look_into(struct tree *t, struct found *f, struct pipe *p)
+{
+	uint16_t waiting = endpoint_of(t, p)->next;
+
+	for (const struct message *m = p->messages; m != NULL; m = m->next) {
+		uint16_t at = m->first_right;
+
+		for (uint32_t i = 0; i < m->rights; i++, at = t->handle[at].next) {
+			const struct description *d = &t->description[t->handle[at].description];
+
+			if (description_is_socket(t, d))
+				found_one(f, d->object);
+		}
+	}
+	/* connections that are to be accepted there */
+	for (; waiting != 0; waiting = endpoint_of(t, &t->pipe[waiting - 1])->next)
+		found_one(f, waiting - 1u);
+}
+
+/* From those of which a client has a handle. */
+static void
+find_all(struct tree *t, struct found *f)
+{
+	bool is_more = true;
+
+	for (uint32_t i = 0; i < HANDLES_MAX; i++) {
+		const struct handle *h = &t->handle[i];
+		const struct description *d = &t->description[h->description];
+
+		if (h->is_open && h->owner != NOBODY && description_is_socket(t, d))
+			found_one(f, d->object);
+	}
+	while (is_more) {
+		is_more = false;
+		for (uint32_t i = 0; i < t->pipes; i++) {
+			uint32_t bit = 1u << i % 32;
+
+			if ((f->pipes[i / 32] & ~f->looked[i / 32] & bit) == 0)
+				continue;
+			f->looked[i / 32] |= bit;
+			look_into(t, f, &t->pipe[i]);
+			is_more = true;
+		}
+	}
+}
+
+/* What lies in messages to sockets that nobody can receive any more, and these with it. */
+static void
+drop_lost(struct tree *t)
+{
+	struct found f = {0};
+
+	t->may_be_lost = false;
+	find_all(t, &f);
+	for (uint32_t i = 0; i < t->pipes; i++)
+		if (t->pipe[i].type >= PIPE_STREAM && (f.pipes[i / 32] & 1u << i % 32) == 0)
+			messages_drop(t, &t->pipe[i]);
+}
+
+void
+sockets_settle(struct tree *t)
+{
+	while (t->dropped != 0 || t->may_be_lost) {
+		struct handle *h = &t->handle[t->dropped > 0 ? t->dropped - 1 : 0];
+
+		if (t->dropped == 0) {
+			drop_lost(t);
+			continue;
+		}
+		t->dropped = h->next;
+		t->sockets_sent--;
+		handle_close(t, h);
+	}
 }

@@ -785,6 +785,7 @@ file_serve(struct tree *t, uint32_t client, const void *request, uint32_t bytes,
 		if (reply.error == 0)
 			reply.error = serve(&s);
 	}
+	sockets_settle(t);
 	if (reply.error == SHARE_LATER)
 		return FILE_PUT_OFF;
 	if (r.op != FILE_STAGE && client_bytes_there(t, client) != NULL)

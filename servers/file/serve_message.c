@@ -47,6 +47,8 @@ static struct file_claimed
 open_pipe(struct tree *t, uint32_t client, const struct pipe *p, struct description *d,
 	uint32_t flags)
 {
+	if (p->type == PIPE_DATAGRAM || p->type == PIPE_PACKETS)
+		flags |= FILE_WHOLE;
 	*d = (struct description){.object = pipe_number(t, p), .is_pipe = true,
 		.flags = (uint16_t)flags};
 	return (struct file_claimed){handle_number(t, handle_open(t, client, d)),

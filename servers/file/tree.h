@@ -289,6 +289,13 @@ struct tree {
 	struct endpoint *endpoints[PIPES_MAX / TABLE_ENDPOINTS];
 	uint32_t names_made;		/* by sockets that are bound to none */
 	struct message *free_message;
+	uint32_t sockets_sent;		/* handles of sockets that are on their way in messages */
+	/*
+	 * of these the first, number + 1, that is to be closed: sockets_settle does that, so that
+	 * no end is in another one
+	 */
+	uint16_t dropped;
+	bool may_be_lost;		/* a socket that is on its way may have no other handle */
 	uint32_t kept_blocks;		/* that records of messages, clients and endpoints have */
 	uint16_t pipes_of[CLIENTS_MAX];	/* that it has made */
 	struct client_bytes *of_client[CLIENTS_MAX];	/* NULL: it has none */
@@ -639,6 +646,13 @@ struct pipe *endpoint_peer(struct tree *t, const struct pipe *p);
 struct pipe *socket_make(struct tree *t, uint32_t client, enum pipe_type type, int32_t pid);
 void socket_join(struct tree *t, struct pipe *p, struct pipe *q);
 void socket_close(struct tree *t, struct pipe *p);
+
+/*
+ * Sockets may lie in messages to each other, also in circles. At the end of each request, and of a
+ * client: those go that lay in messages that are gone, and those that nobody can receive any more.
+ */
+void sockets_settle(struct tree *t);
+bool description_is_socket(const struct tree *t, const struct description *d);
 
 /* Linux's calls: 0 or a negative error. -FILE_LATER: as many wait to be accepted as may. */
 int socket_find(struct tree *t, const struct pipe *p, const struct file_address *a,

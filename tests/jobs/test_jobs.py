@@ -48,7 +48,8 @@ AS_ON_LINUX = [
     ("memory_without_rights", "protected"), ("mappings_behind_the_ends_of_files", "behind"),
     ("kinds_of_waits", "childwaits"), ("waiting_for_children", "sigchld"),
     ("pieces_in_pipes", "pieces"), ("shared_memory", "shared"), ("semaphores", "semaphores"),
-    ("sockets", "sockets"), ("message_queues", "queues"), ("process_groups", "pgroups"),
+    ("sockets", "sockets"), ("descriptors_in_messages", "rights"),
+    ("message_queues", "queues"), ("process_groups", "pgroups"),
     ("processor_time", "times"), ("locks_of_files", "filelocks"), ("limits", "limits"),
     ("signals", "signals"),
 ]

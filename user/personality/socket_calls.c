@@ -103,18 +103,19 @@ tell_name_to(const struct file_name *name, unsigned long to, unsigned long bytes
 
 /* For what the server has opened; it is closed if there is none. */
 long
-socket_attach(const struct handler_event *c, const struct file_claimed *end, uint8_t flags,
-	bool is_cloexec)
+socket_attach(const struct handler_event *c, const struct file_claimed *end, bool is_cloexec)
 {
 	struct file_request q = {.op = FILE_CLOSE, .handle = end->handle};
 	struct opened *o = files_new();
 	struct file_reply r;
+	uint8_t flags = 0;
 	long fd = -1;
 	int result = o == NULL ? -E_MFILE : 0;
 
 	if (o != NULL) {
 		flags |= (end->flags & FILE_READABLE) != 0 ? OPENED_READ : 0;
 		flags |= (end->flags & FILE_WRITABLE) != 0 ? OPENED_WRITE : 0;
+		flags |= (end->flags & FILE_WHOLE) != 0 ? OPENED_WHOLE : 0;
 		*o = (struct opened){.handle = end->handle, .kind = opened_kind(end->kind),
 			.flags = flags};
 		result = files_attach(c, o, &fd, 0);
@@ -155,7 +156,6 @@ call_socket(const struct handler_event *c, bool is_pair)
 	struct file_request q = {.op = FILE_SOCKET, .arg = type == SOCK_RAW ? SOCK_DGRAM : type,
 		.more = ((arg(c, 1) & LINUX_O_NONBLOCK) != 0 ? FILE_NONBLOCK : 0) |
 		(is_pair ? FILE_PAIR : 0), .offset = (uint64_t)personality_info.pid};
-	uint8_t flags = type == SOCK_STREAM ? 0 : OPENED_WHOLE;
 	bool is_cloexec = (arg(c, 1) & LINUX_O_CLOEXEC) != 0;
 	struct file_claimed end[2];
 	struct file_reply r;
@@ -166,7 +166,7 @@ call_socket(const struct handler_event *c, bool is_pair)
 		result = files_ask_for(&q, &r, end, sizeof(end));
 	if (result < 0)
 		return result;
-	first = socket_attach(c, &end[0], flags, is_cloexec);
+	first = socket_attach(c, &end[0], is_cloexec);
 	if (!is_pair)
 		return first;
 	if (first < 0) {
@@ -174,7 +174,7 @@ call_socket(const struct handler_event *c, bool is_pair)
 		files_ask(&q, &r);
 		return first;
 	}
-	second = socket_attach(c, &end[1], flags, is_cloexec);
+	second = socket_attach(c, &end[1], is_cloexec);
 	if (second < 0) {
 		files_detach(c, (unsigned long)first);
 		return second;
@@ -257,7 +257,6 @@ accept_once(const struct handler_event *c, unsigned long flags)
 	struct file_reply r;
 	int result;
 	struct opened *o = socket_find(c, arg(c, 0), &result);
-	uint8_t kept_flags = o != NULL ? o->flags & OPENED_WHOLE : 0;
 	long fd;
 
 	if (o == NULL)
@@ -266,7 +265,7 @@ accept_once(const struct handler_event *c, unsigned long flags)
 	result = files_ask_for(&q, &r, &a, sizeof(a));
 	if (result < 0)
 		return result;
-	fd = socket_attach(c, &a.end, kept_flags, (flags & LINUX_O_CLOEXEC) != 0);
+	fd = socket_attach(c, &a.end, (flags & LINUX_O_CLOEXEC) != 0);
 	if (fd >= 0 && arg(c, 1) != 0) {
 		result = (int)tell_name_to(&a.name, arg(c, 1), arg(c, 2));
 		if (result < 0)

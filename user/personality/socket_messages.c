@@ -304,7 +304,7 @@ socket_send_call(const struct handler_event *c, unsigned long nr)
 	int result;
 
 	if (nr == SYS_sendmsg) {
-		result = read_message(arg(c, 1), &m);
+		result = (int32_t)arg(c, 2) < 0 ? -E_INVAL : read_message(arg(c, 1), &m);
 		return result != 0 ? result : send_message(c, &m, (uint32_t)arg(c, 2));
 	}
 	m = message_of(c, &piece);
@@ -378,7 +378,7 @@ put_rights(const struct handler_event *c, struct linux_message *m,
 			files_ask(&q, &r);
 			continue;
 		}
-		fd = socket_attach(c, &got->right[i], 0, is_cloexec);
+		fd = socket_attach(c, &got->right[i], is_cloexec);
 		if (fd < 0)
 			m->flags |= MSG_CTRUNC;
 		else
@@ -479,7 +479,7 @@ socket_receive_call(const struct handler_event *c, unsigned long nr)
 	long result;
 
 	if (nr == SYS_recvmsg) {
-		result = read_message(arg(c, 1), &m);
+		result = (int32_t)arg(c, 2) < 0 ? -E_INVAL : read_message(arg(c, 1), &m);
 		if (result != 0)
 			return result;
 		result = receive_message(c, &m, (uint32_t)arg(c, 2));
