@@ -57,6 +57,11 @@ def killed_in_small_cluster():
         killed(105, 20, machine=machine.name)
 
 
+def killed_with_parts(seed, kills, ranks=1):
+    """File servers of three clusters; files of workers are in the part of cluster 1's, which is killed, too."""
+    killed(seed, kills, ranks=ranks, more=("/n/1", "1"), options=("--tree", "1", "--tree", "2"))
+
+
 def full_disk():
     with tempfile.TemporaryDirectory(prefix="atoll-full-") as folder:
         if subprocess.run([*IN_SMALL_DISK, folder, "true"], capture_output=True, check=False).returncode != 0:
@@ -82,6 +87,9 @@ def every(_):
         yield f"files_in_memory_outlive_2500_servers_{seed}", lambda s=seed: outlived(200 + s, 2500)
     for seed in range(4):
         yield f"2500_servers_are_killed_{seed}", lambda s=seed: killed(100 + s, 2500)
+    for seed, ranks in enumerate((1, 1, 3, 4)):
+        yield f"2500_of_several_file_servers_are_killed_{seed}", \
+            lambda s=seed, n=ranks: killed_with_parts(300 + s, 2500, ranks=n)
     yield "1000_servers_are_killed_with_files_of_the_host", lambda: killed_with_share(104, 1000)
     yield "20_servers_are_killed_in_a_small_cluster", killed_in_small_cluster
 
