@@ -11,8 +11,9 @@
 #include <kernel/proc/proc.h>
 
 /* page_copy: what a message may cost, in pages; what a run of pages costs beside these */
-#define COPY_STEP 54
-#define RUN_COST 20
+#define COPY_STEP 120
+#define RUN_COST 28
+#define TABLE_RUN 18		/* pages beside which tables are made */
 #define LINK_STEP 8
 
 /*
@@ -25,10 +26,11 @@ struct copied {
 	uintptr_t start;
 	uintptr_t end;		/* of this step */
 	uintptr_t at;		/* of the first in the other process */
-	uint32_t prot;		/* of its area */
+	uint32_t was, prot;	/* of its area, before and then */
 	bool empty;		/* none of them is mapped */
 	int now;		/* rights that one of them has */
 	int left;		/* of page_copy: of what this message may cost */
+	size_t refs;		/* that the call has to the first frames of these */
 	uint64_t paddr[COPY_STEP - RUN_COST];
 };
 
@@ -40,35 +42,30 @@ range_check(const struct process *p, uintptr_t addr, unsigned long count)
 }
 
 /*
- * A run of page_copy in an area of `prot`: pages that are there, and become private. Without
- * `prot` none comes by itself: then they are those that have the same rights, and where none is
- * the addresses stay reserved. Of a page that the kernel counts in only the address is copied.
+ * A run of page_copy: pages that are there, and become private, to which the
+ * call refers. In an area in which none comes by itself they are those that have the same rights,
+ * and where none is the addresses stay reserved. Of a page that the kernel counts in only the
+ * address is copied.
  */
-static void
-run_copied(const struct frames *f, struct copied *m, uint32_t prot)
+static int
+run_copied(struct frames *f, struct copied *m)
 {
 	size_t most = m->empty ? 0 : (m->end - m->start) / HAL_PAGE_BYTES, pages;
-	uint64_t counted;
-	uint32_t rights;
+	uint64_t counted = m->from->events != NULL ? frame_paddr(f, m->from->events_frame) :
+		UINT64_MAX;
 
 	m->now = 0;
 	pages = hal_query_run(&m->from->space, m->start, most,
-		prot == 0 ? PAGE_READ | PAGE_WRITE | PAGE_EXEC : PAGE_READ, m->paddr, &m->now);
-	rights = (uint32_t)m->now & PROT_BITS;
-	if (pages > 0)
-		m->end = m->start + pages * HAL_PAGE_BYTES;
-	m->prot = prot | rights;
+		m->was == 0 ? PAGE_READ | PAGE_WRITE | PAGE_EXEC : PAGE_READ, m->paddr, &m->now);
+	m->prot = m->was | ((uint32_t)m->now & PROT_BITS);
 	if (pages > 0 || m->prot != 0)
 		m->prot |= PAGE_PRIVATE;
-	if (m->from->events == NULL)
-		return;
-	counted = frame_paddr(f, m->from->events_frame);
-	for (size_t i = 0; i < pages; i++)
-		if (m->paddr[i] == counted) {
-			m->empty = i == 0;
-			m->end = m->start + (i == 0 ? 1 : i) * HAL_PAGE_BYTES;
-			break;
-		}
+	if (pages == 0)
+		return 0;
+	m->refs = frames_get(f, m->paddr, pages, counted);
+	m->empty = m->paddr[0] == counted;
+	m->end = m->start + (m->empty ? 1 : m->refs) * HAL_PAGE_BYTES;
+	return m->empty || m->refs > 0 ? 0 : -E_NOMEM;
 }
 
 /* The processes, and what is left of the call. */
@@ -96,26 +93,30 @@ run_decode(const struct kcall_args *args, bool shared, struct copied *m)
 
 	m->start = args->a[1];
 	m->at = args->a[4];
-	hole = hal_hole(&m->from->space, m->start);
+	hole = hal_hole(&m->from->space, m->start, HOLE_LOOKS);
 	m->empty = hole > 0;
 	if (m->empty) {
 		most = hole / HAL_PAGE_BYTES;
-	} else if (hal_hole(&m->to->space, m->at) >= HAL_LARGE_BYTES / 2) {
-		most = 1;		/* a table has to be made */
+	} else if (hal_hole(&m->to->space, m->at, 1) > HAL_PAGE_BYTES) {
+		most = TABLE_RUN;	/* a table has to be made */
 		m->left = RUN_COST;
 	}
 	if (count > most)
 		count = most;
+	if (count > (HAL_LARGE_BYTES - m->at % HAL_LARGE_BYTES) / HAL_PAGE_BYTES)
+		count = (HAL_LARGE_BYTES - m->at % HAL_LARGE_BYTES) / HAL_PAGE_BYTES;
 	a = area_find(&m->from->areas, m->start);
 	if (a == NULL || (shared && a->prot != 0))
 		return -E_INVAL;
-	m->end = area_edge(&m->from->areas, m->start, m->start + count * HAL_PAGE_BYTES);
+	m->end = m->start + count * HAL_PAGE_BYTES;
+	if (m->end > a->end)
+		m->end = a->end;
 	if ((m->end - 1) / HAL_LARGE_BYTES != m->start / HAL_LARGE_BYTES)
 		m->end &= ~(HAL_LARGE_BYTES - 1);	/* all small ones, or of one large one */
-	m->prot = 0;
-	if (!shared)
-		run_copied(&args->caller->cluster->frames, m, a->prot);
-	return mappings_are_in(m->from, m->start, m->end) ? -E_ACCES : 0;
+	m->was = a->prot;
+	if (m->from->mapping_count > 0 && mappings_are_in(m->from, m->start, m->end))
+		return -E_ACCES;
+	return shared ? 0 : run_copied(&args->caller->cluster->frames, m);
 }
 
 /* The step is done, as far as anything of it may have to be taken back. */
@@ -128,52 +129,40 @@ step_next(struct kcall_args *args, const struct copied *m)
 	return args->a[2] > 0 ? -E_AGAIN : 0;
 }
 
-/* The pages, to which the caller cannot write any more, are both processes' from now on. */
+/* The pages are both processes' from now on, neither of which may write to them. */
 static int
-copy_step(struct cluster *c, const struct copied *m)
+copy_step(struct thread *t, struct copied *m)
 {
-	size_t pages = (m->end - m->start) / HAL_PAGE_BYTES, n;
-	int prot = m->now & ~PAGE_WRITE, e = -E_NOMEM;
-
-	n = frames_get(&c->frames, m->paddr, pages);
-	if (n == pages)
-		e = hal_map_list(&m->to->space, m->at, m->paddr, pages, prot);
-	while (e != 0 && n > 0)
-		frame_put(&c->frames, frame_at(&c->frames, m->paddr[--n]), &c->sweeps, NULL);
-	return e;
-}
-
-/* Nor may the process that has called write to the pages of a step. */
-static int
-take_write(struct thread *t, const struct copied *m)
-{
-	if (!t->work.sweeping)
+	if ((m->now & PAGE_WRITE) && !t->work.sweeping) {
 		shoot_down_begin(t, m->from);
-	t->work.sweeping = true;
-	return hal_protect(&m->from->space, m->start, (m->end - m->start) / HAL_PAGE_BYTES,
-		(int)m->prot & PROT_BITS & ~PAGE_WRITE);
+		t->work.sweeping = true;
+	}
+	m->left -= (int)m->refs;
+	return hal_share(&m->from->space, m->start, m->refs, &m->to->space, m->at);
 }
 
 /* A run of pages that are alike, or none of which is there. */
 static long
 copy_run(struct kcall_args *args, struct copied *m)
 {
-	int e = run_decode(args, false, m);
+	struct thread *t = args->caller;
+	struct frames *f = &t->cluster->frames;
+	int e;
 
+	m->refs = 0;
+	e = run_decode(args, false, m);
 	if (e == 0 && mem_is_large(m->from, m->start)) {
 		e = mem_split(m->from, m->start);
 		m->left = 0;
 	}
 	if (e == 0)
 		e = mem_claim_at(m->to, m->at, m->end - m->start, m->prot);
-	if (e == 0)
+	if (e == 0 && m->was != m->prot)
 		e = mem_area_change(m->from, m->start, m->end, m->prot);
-	if (e == 0 && !m->empty && (m->now & PAGE_WRITE))
-		e = take_write(args->caller, m);
-	if (e == 0 && !m->empty) {
-		e = copy_step(args->caller->cluster, m);
-		m->left -= (int)((m->end - m->start) / HAL_PAGE_BYTES);
-	}
+	if (e == 0 && m->refs > 0)
+		e = copy_step(t, m);
+	while (e != 0 && m->refs > 0)
+		frame_put(f, frame_at(f, m->paddr[--m->refs]), &t->cluster->sweeps, NULL);
 	m->left -= RUN_COST;
 	return e != 0 ? e : step_next(args, m);
 }

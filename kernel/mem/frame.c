@@ -347,20 +347,34 @@ frame_get(struct frames *f, uint32_t frame)
 	f->frame[frame].refs++;
 }
 
-size_t
-frames_get(struct frames *f, const uint64_t *paddr, size_t count)
+/* How far from the first entry of the table that of the frame at an address is. */
+hot_inline uint64_t
+entry_offset(uint64_t paddr, uint64_t base)
 {
-	uint64_t base = f->base_paddr, total = f->total, at;
-	struct frame *frames = f->frame;
-	size_t n;
+	return (paddr - base) / (HAL_PAGE_BYTES / sizeof(struct frame));
+}
 
-	for (n = 0; n < count; n++) {
-		at = (paddr[n] - base) / HAL_PAGE_BYTES;
-		if (at >= total || frames[at].refs >= FRAME_REFS_MAX)
+hot_inline struct frame *
+entry_at(unsigned char *table, uint64_t offset)
+{
+	return (struct frame *)(void *)(table + offset);
+}
+
+size_t
+frames_get(struct frames *f, const uint64_t *paddr, size_t count, uint64_t except)
+{
+	uint64_t base = f->base_paddr, limit = f->total * sizeof(struct frame), offset;
+	unsigned char *table = (unsigned char *)f->frame;
+	const uint64_t *p = paddr;
+
+	for (const uint64_t *end = p + count; p < end; p++) {
+		offset = entry_offset(*p, base);
+		if (*p == except || offset >= limit ||
+			entry_at(table, offset)->refs >= FRAME_REFS_MAX)
 			break;
-		frames[at].refs++;
+		entry_at(table, offset)->refs++;
 	}
-	return n;
+	return (size_t)(p - paddr);
 }
 
 static struct sweep *
@@ -413,23 +427,23 @@ size_t
 frames_put(struct frames *f, const struct sweeps *all, const uint64_t *paddr, size_t count,
 	int *most)
 {
-	uint64_t base = f->base_paddr, total = f->total, at;
-	struct frame *frames = f->frame;
-	int left = *most;
-	size_t n;
+	uint64_t base = f->base_paddr, limit = f->total * sizeof(struct frame), offset;
+	const uint64_t *p = paddr, *last = p + *most, *end = p + count < last ? p + count : last;
+	unsigned char *table = (unsigned char *)f->frame;
 
-	for (n = 0; n < count && left > 0; n++, left--) {
-		at = (paddr[n] - base) / HAL_PAGE_BYTES;
-		if (at < total && frames[at].refs > 1) {
-			frames[at].refs--;
+	for (; p < end; p++) {
+		offset = entry_offset(*p, base);
+		if (offset < limit && entry_at(table, offset)->refs > 1) {
+			entry_at(table, offset)->refs--;
 			continue;
 		}
-		left -= FRAMES_PUT_FREE - 1;
-		if (at < total)
-			frame_put(f, (uint32_t)at, all, NULL);
+		last -= FRAMES_PUT_FREE - 1;
+		end = end < last ? end : last;
+		if (offset < limit)
+			frame_put(f, (uint32_t)(offset / sizeof(struct frame)), all, NULL);
 	}
-	*most = left;
-	return n;
+	*most = (int)(last - p);
+	return (size_t)(p - paddr);
 }
 
 bool

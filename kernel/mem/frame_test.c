@@ -215,15 +215,16 @@ TEST(references_of_many_frames_count_like_those_of_each)
 	free = f.free;
 	for (uint32_t i = 0; i < 8; i++)
 		at[i] = frame_paddr(&f, first + 7 - i);
-	expect_eq(frames_get(&f, at, 8), 8);
-	expect_eq(frames_get(&f, at, 3), 3);
+	expect_eq(frames_get(&f, at, 8, UINT64_MAX), 8);
+	expect_eq(frames_get(&f, at, 3, UINT64_MAX), 3);
 	for (uint32_t i = 0; i < 8; i++)
 		expect_eq(f.frame[first + 7 - i].refs, i < 3 ? 2 : 1);
 	f.frame[first + 5].refs = FRAME_REFS_MAX;
-	expect_eq(frames_get(&f, at, 8), 2);
+	expect_eq(frames_get(&f, at, 8, UINT64_MAX), 2);
 	f.frame[first + 5].refs = 2;
 	at[3] = f.base_paddr - HAL_PAGE_BYTES;
-	expect_eq(frames_get(&f, at, 8), 3);
+	expect_eq(frames_get(&f, at, 8, UINT64_MAX), 3);
+	expect_eq(frames_get(&f, at, 8, at[0]), 0);
 	/* three that others have, one that is none of ours, and one that is free then */
 	most = 3 + FRAMES_PUT_FREE + 1;
 	expect_eq(frames_put(&f, &all, at, 8, &most), 5);

@@ -11,10 +11,10 @@
 
 #define DROP_STEP 3		/* runs of frames */
 /* of a process that ends, in a step; what an area, a hole or a large page costs, in these */
-#define RELEASE_STEP 40
-#define RELEASE_AREA 12
-#define RELEASE_PAGES 32
-#define RELEASE_LOOK 6
+#define RELEASE_STEP 130
+#define RELEASE_AREA 18
+#define RELEASE_PAGES 64
+#define RELEASE_LOOK 9
 
 __attribute__((noinline)) bool
 mem_charge(struct process *p, uint32_t frames)
@@ -381,13 +381,15 @@ static int
 release_area(struct process *p, const struct area *a, int left)
 {
 	struct cluster *c = proc_cluster(p);
-	uintptr_t start = a->start, addr = start, end = mappings_edge(p, start, a->end);
+	uintptr_t start = a->start, addr = start,
+		end = p->mapping_count > 0 ? mappings_edge(p, start, a->end) : a->end;
 	uint64_t paddr[RELEASE_PAGES];
 	int prot;
 
 	left -= RELEASE_AREA;
 	while (addr < end && left > 0) {
-		size_t hole = hal_hole(&p->space, addr), most = (end - addr) / HAL_PAGE_BYTES, n;
+		size_t hole = hal_hole(&p->space, addr, HOLE_LOOKS), n,
+			most = (end - addr) / HAL_PAGE_BYTES;
 
 		if (hole > 0) {
 			addr = hole < end - addr ? addr + hole : end;
@@ -403,7 +405,8 @@ release_area(struct process *p, const struct area *a, int left)
 		}
 		addr += frames_put(&c->frames, &c->sweeps, paddr, n, &left) * HAL_PAGE_BYTES;
 	}
-	mapping_free(p, mappings_cut(p, start, addr));
+	if (p->mapping_count > 0)
+		mapping_free(p, mappings_cut(p, start, addr));
 	mem_unclaim(p, start, addr);
 	return left;
 }

@@ -7,6 +7,7 @@
 #include "testbed.h"
 
 #define PAGES 4
+#define LOOKS 16
 #define IN_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
 #define PROT_RW (PAGE_READ | PAGE_WRITE)
 
@@ -54,7 +55,7 @@ shows(struct hal_space *s, uintptr_t addr, const char *page, int prot)
 	const int rights = PAGE_READ | PAGE_WRITE | PAGE_EXEC | PAGE_LARGE;
 
 	return hal_query(s, addr, &paddr, &found) == 0 && paddr == hal_paddr(page) &&
-		(found & rights) == prot && hal_hole(s, addr & ~(HAL_PAGE_BYTES - 1)) == 0;
+		(found & rights) == prot && hal_hole(s, addr & ~(HAL_PAGE_BYTES - 1), LOOKS) == 0;
 }
 
 static bool
@@ -64,7 +65,8 @@ is_hole(struct hal_space *s, uintptr_t addr)
 	int found;
 
 	return hal_query(s, addr, &paddr, &found) == -E_INVAL && (addr < s->first ||
-		addr >= s->limit || hal_hole(s, addr & ~(HAL_PAGE_BYTES - 1)) >= HAL_PAGE_BYTES);
+		addr >= s->limit ||
+		hal_hole(s, addr & ~(HAL_PAGE_BYTES - 1), LOOKS) >= HAL_PAGE_BYTES);
 }
 
 static void
@@ -112,7 +114,7 @@ found_behind_holes(const struct hal_space *s, uintptr_t end)
 	int found = 0;
 
 	while (at < end)
-		if ((hole = hal_hole(s, at)) > 0) {
+		if ((hole = hal_hole(s, at, LOOKS)) > 0) {
 			at += hole;
 		} else {
 			found++;
@@ -304,38 +306,45 @@ runs_are_of_pages_that_are_alike(struct testbed *bed)
 	end(&t);
 }
 
-/* Pages in any order appear together or not at all, with the rights of hal_map. */
+/*
+ * Pages of a run appear in another space, at another address too: both lose the right to write and
+ * no other, and what hal_protect may give stays.
+ */
 static void
-a_list_of_pages_is_mapped(struct testbed *bed)
+a_run_is_shared_with_another_space(struct testbed *bed)
 {
 	struct space_test t;
-	struct hal_space *s = &bed->space;
-	uint64_t list[3], found[1];
-	uintptr_t second;
-	int prot;
+	struct hal_space *s = &bed->space, *other = &bed->other;
+	const uintptr_t page = HAL_PAGE_BYTES;
+	uintptr_t at;
 
 	begin(bed, &t);
-	second = t.at + HAL_PAGE_BYTES;
-	list[0] = hal_paddr(t.page[2]);
-	list[1] = hal_paddr(t.page[0]);
-	list[2] = hal_paddr(t.page[3]);
-	expect(bed, hal_map(s, t.at, hal_paddr(t.page[1]), 1, PROT_RW) == 0);
-	expect(bed, hal_map_list(s, t.at, list, 3, PROT_RW) == -E_EXIST);
-	expect(bed, is_hole(s, second));
-	expect(bed, hal_map_list(s, second, list, 3, PAGE_READ | HAL_MAY(PAGE_WRITE)) == 0);
-	expect(bed, shows(s, second, t.page[2], PAGE_READ));
-	expect(bed, shows(s, second + HAL_PAGE_BYTES, t.page[0], PAGE_READ));
-	expect(bed, shows(s, second + 2 * HAL_PAGE_BYTES, t.page[3], PAGE_READ));
-	expect(bed, hal_protect(s, second, 3, PAGE_READ | PAGE_EXEC) == -E_ACCES);
-	expect(bed, hal_protect(s, second, 3, PROT_RW) == 0);
-	expect(bed, hal_unmap(s, t.at, 4) == 0);
-	/* where no table is, and from one table into the next */
-	second = t.at + HAL_LARGE_BYTES - HAL_PAGE_BYTES;
-	expect(bed, hal_map_list(s, second, list, 3, PROT_RW) == 0);
+	expect(bed, hal_space_init(other, &t.source) == 0);
+	at = other->first + (t.at - s->first) + page;
 	for (int i = 0; i < 3; i++)
-		expect(bed, hal_query_run(s, second + i * HAL_PAGE_BYTES, 1, 0, found, &prot) ==
-			1 && found[0] == list[i]);
-	expect(bed, hal_unmap(s, second, 3) == 0);
+		expect(bed, hal_map(s, t.at + i * page, hal_paddr(t.page[2 - i]), 1,
+			PAGE_READ | (i != 1 ? PAGE_WRITE : HAL_MAY(PAGE_WRITE))) == 0);
+	expect(bed, hal_share(s, t.at, 3, other, at) == 0);
+	for (int i = 0; i < 3; i++) {
+		expect(bed, shows(s, t.at + i * page, t.page[2 - i], PAGE_READ));
+		expect(bed, shows(other, at + i * page, t.page[2 - i], PAGE_READ));
+	}
+	expect(bed, is_hole(other, at - page) && is_hole(other, at + 3 * page));
+	expect(bed, hal_protect(other, at, 3, PAGE_READ | PAGE_EXEC) == -E_ACCES);
+	expect(bed, hal_protect(other, at, 3, PROT_RW) == 0);
+	expect(bed, shows(s, t.at, t.page[2], PAGE_READ));
+	expect(bed, hal_protect(s, t.at, 3, PROT_RW) == 0);
+	/* where a table is already, and where none is */
+	expect(bed, hal_share(s, t.at, 1, other, at + 3 * page) == 0);
+	expect(bed, shows(other, at + 3 * page, t.page[2], PAGE_READ));
+	expect(bed, shows(s, t.at, t.page[2], PAGE_READ));
+	expect(bed, shows(s, t.at + page, t.page[1], PROT_RW));
+	at += 2 * HAL_LARGE_BYTES - 4 * page;
+	expect(bed, hal_share(s, t.at, 3, other, at) == 0);
+	for (int i = 0; i < 3; i++)
+		expect(bed, shows(other, at + i * page, t.page[2 - i], PAGE_READ));
+	while (!hal_space_destroy(other))
+		continue;
 	end(&t);
 }
 
@@ -527,7 +536,7 @@ const struct hal_test space_tests[] = {
 	{"protection_stays_below_the_maximum", protection_stays_below_the_maximum, 1, 1},
 	{"a_page_takes_the_place_of_another", a_page_takes_the_place_of_another, 1, 1},
 	{"runs_are_of_pages_that_are_alike", runs_are_of_pages_that_are_alike, 1, 1},
-	{"a_list_of_pages_is_mapped", a_list_of_pages_is_mapped, 1, 1},
+	{"a_run_is_shared_with_another_space", a_run_is_shared_with_another_space, 1, 1},
 	{"unmap_gives_empty_tables_back", unmap_gives_empty_tables_back, 1, 1},
 	{"large_pages_map_beside_small_ones", large_pages_map, 1, 1},
 	{"pages_change_their_size", pages_change_their_size, 1, 1},

@@ -149,6 +149,7 @@ struct testbed {
 	_Alignas(HAL_CACHE_LINE) struct play play;	/* core 0 writes */
 	struct litmus litmus;
 	_Alignas(HAL_CACHE_LINE) struct hal_space space;
+	struct hal_space other;				/* of a test of two */
 	struct test_core core[];
 };
 

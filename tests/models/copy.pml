@@ -17,9 +17,9 @@
  * proves: kernel/mem/demand.c show_serve dc85d0f9266e
  * proves: kernel/mem/demand.c replace 55314e729a40
  * proves: kernel/mem/demand.c bring 350a24ec5f4a
- * proves: kernel/mem/copy.c copy_step d23c4e5b959e
- * proves: kernel/mem/frame.c frames_get 37525724d59a
- * proves: kernel/mem/copy.c take_write cc45662f643b
+ * proves: kernel/mem/copy.c copy_step 7b543f491155
+ * proves: kernel/mem/frame.c frames_get b665b8081d93
+ * proves: kernel/mem/copy.c run_copied 87a9c0db97af
  * proves: kernel/mem/copy.c copy_serve fb5171bd1f9a
  *
  * run: -DWRITES=2 -DCOPIES=1

@@ -24,8 +24,8 @@
  * proves: kernel/mem/frame.c frame_put 5ea0a3b165ce
  * proves: kernel/mem/frame.c free_after 73a77ff6feb7
  * proves: kernel/mem/frame.c frames_limbo_drain c5ed1af886ca
- * proves: kernel/mem/mem.c release_area 54995cc664ff
- * proves: kernel/mem/frame.c frames_put ac98d3a31f1f
+ * proves: kernel/mem/mem.c release_area dddb71f1e94b
+ * proves: kernel/mem/frame.c frames_put 3a89d9845a46
  *
  * run:
  * run: -DKILL_REVOKER

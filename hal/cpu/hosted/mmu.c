@@ -508,17 +508,18 @@ hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint
 }
 
 int
-hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count, int prot)
+hal_share(struct hal_space *s, uintptr_t addr, size_t count, struct hal_space *to, uintptr_t at)
 {
-	return map_each(s, addr, paddr, count, prot);
+	return share_each(s, addr, count, to, at);
 }
 
 size_t
-hal_hole(const struct hal_space *s, uintptr_t addr)
+hal_hole(const struct hal_space *s, uintptr_t addr, unsigned looks)
 {
 	int level;
 	size_t bytes;
 
+	(void)looks;
 	if ((*find(s, addr, &level) & ENTRY_PAGE) != 0)
 		return 0;
 	bytes = (size_t)1 << shift_of(level);

@@ -12,7 +12,6 @@
 
 #define ENTRIES (HAL_PAGE_BYTES / sizeof(uint32_t))
 #define ADDRESS (~(uint32_t)(HAL_PAGE_BYTES - 1))
-#define HOLE_LOOKS 16	/* pages looked at for the end of a hole */
 #define DESTROY_TABLES 8	/* given back in one step of the end of a space */
 
 _Static_assert(ENTRIES << HAL_PAGE_SHIFT == HAL_LARGE_BYTES,
@@ -439,20 +438,20 @@ hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint
 }
 
 int
-hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count, int prot)
+hal_share(struct hal_space *s, uintptr_t addr, size_t count, struct hal_space *to, uintptr_t at)
 {
-	return map_each(s, addr, paddr, count, prot);
+	return share_each(s, addr, count, to, at);
 }
 
 size_t
-hal_hole(const struct hal_space *s, uintptr_t addr)
+hal_hole(const struct hal_space *s, uintptr_t addr, unsigned looks)
 {
 	bool large;
 	unsigned n = 0;
 
 	if (*first_level(s, addr) == 0)
 		return HAL_LARGE_BYTES - addr % HAL_LARGE_BYTES;
-	while (n < HOLE_LOOKS && addr + n * HAL_PAGE_BYTES < USER_LIMIT &&
+	while (n < looks && addr + n * HAL_PAGE_BYTES < USER_LIMIT &&
 		space_find(s, addr + n * HAL_PAGE_BYTES, &large) == NULL)
 		n++;
 	return n * HAL_PAGE_BYTES;

@@ -46,10 +46,11 @@ pte_make(uint64_t paddr, uint64_t flags)
 	return paddr >> 12 << 10 | flags | PTE_V;
 }
 
+/* The bits above the address are 0 in every entry that is made here. */
 static inline uint64_t
 pte_paddr(uint64_t pte)
 {
-	return pte << 10 >> 20 << 12;
+	return pte >> 10 << 12;
 }
 
 static inline unsigned
@@ -73,6 +74,7 @@ struct hal_machine {
 	uint32_t clusters;
 	uint32_t cluster;
 	uint32_t cores;
+	uint32_t rows;			/* of the kernel's half of a top table: eights in use */
 };
 
 extern struct hal_machine hal_machine;

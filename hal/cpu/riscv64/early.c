@@ -152,6 +152,8 @@ hal_early(const struct boot_record *r, uint32_t cluster)
 		KERNEL_RW);
 	m->windows += PHYS_BASE;
 	m->device_base = DEVICE_BASE;
+	for (unsigned i = PTE_KERNEL_HALF; i < PTE_ENTRIES; i++)
+		m->rows |= (uint32_t)(root[i] & PTE_V) << (i - PTE_KERNEL_HALF) / 8;
 	early_areas(c, (uint64_t)hal_noc_doorbell(cluster, 0));
 	return hal_kernel_satp;
 }

@@ -6,7 +6,8 @@
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
-#include <hal/each.h>
+#include <base/str.h>
+#include <hal/mmu.h>
 #include "cpu.h"
 
 uint64_t
@@ -38,12 +39,21 @@ hal_space_use(struct hal_space *s)
 	hal_tlb_flush();
 }
 
+/* Tables lie in the cluster's memory. */
+static uint64_t *
+table_at(uint64_t entry)
+{
+	return (uint64_t *)(pte_paddr(entry) + hal_machine.seen);
+}
+
 #define NO_TABLE (~(uintptr_t)0)
 
 int
 hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 {
-	const uint64_t *kernel = hal_kaddr(hal_kernel_satp << 12);
+	const uint64_t *kernel = (const uint64_t *)((hal_kernel_satp << 12) + hal_machine.seen) +
+		PTE_KERNEL_HALF;
+	uint64_t *top;
 
 	s->root = src->take(src->ctx);
 	if (s->root == NULL)
@@ -58,16 +68,13 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 	s->give = src->give;
 	s->ctx = src->ctx;
 	s->satp = SATP_SV39 | hal_paddr(s->root) >> 12;
-	for (unsigned i = PTE_KERNEL_HALF; i < PTE_ENTRIES; i += 4) {
-		s->root[i] = kernel[i];
-		s->root[i + 1] = kernel[i + 1];
-		s->root[i + 2] = kernel[i + 2];
-		s->root[i + 3] = kernel[i + 3];
-	}
+	top = s->root + PTE_KERNEL_HALF;
+	for (uint32_t rows = hal_machine.rows; rows != 0; rows >>= 1, top += 8, kernel += 8)
+		if ((rows & 1) != 0)
+			memcpy(top, kernel, 8 * sizeof(*top));
 	return 0;
 }
 
-#define HOLE_LOOKS 16			/* entries looked at for the end of a hole */
 #define DESTROY_LOOKS 24		/* entries looked at in one step of the end of a space */
 #define TABLE_LOOKS 16			/* what giving a table back costs, in these */
 
@@ -116,7 +123,7 @@ table_give(struct hal_space *s, uint64_t *table, unsigned level, unsigned *looks
 			i += 7;
 		if ((table[i] & (PTE_V | PTE_LEAF)) != PTE_V)
 			continue;
-		if (!table_give(s, hal_kaddr(pte_paddr(table[i])), level - 1, looks))
+		if (!table_give(s, table_at(table[i]), level - 1, looks))
 			return false;
 		table[i] = 0;
 	}
@@ -166,7 +173,7 @@ space_find(struct hal_space *s, uintptr_t addr, unsigned *level)
 			return entry;
 		if (l == 0)
 			return NULL;
-		table = hal_kaddr(pte_paddr(*entry));
+		table = table_at(*entry);
 		if (l == 1) {
 			s->near = table;
 			s->near_number = addr / HAL_LARGE_BYTES;
@@ -214,7 +221,11 @@ space_entry(struct hal_space *s, uintptr_t addr, unsigned level, uint64_t **spar
 			*entry = pte_make(hal_paddr(page), 0);
 			table_note(s, addr);
 		}
-		table = hal_kaddr(pte_paddr(*entry));
+		table = table_at(*entry);
+	}
+	if (level == 0) {
+		s->near = table;
+		s->near_number = addr / HAL_LARGE_BYTES;
 	}
 	return &table[pte_index(addr, level)];
 }
@@ -254,7 +265,7 @@ entry_is_free(struct hal_space *s, uintptr_t addr, unsigned level)
 			return true;
 		if ((entry & PTE_LEAF) != 0 || l == level)
 			return false;
-		table = hal_kaddr(pte_paddr(entry));
+		table = table_at(entry);
 	}
 }
 
@@ -426,7 +437,7 @@ drop_table(struct hal_space *s, uintptr_t addr)
 
 	if (entry == NULL || (*entry & (PTE_V | PTE_LEAF)) != PTE_V)
 		return;
-	table = hal_kaddr(pte_paddr(*entry));
+	table = table_at(*entry);
 	if (!table_is_empty(table, pte_index(addr, 0)))
 		return;
 	*entry = 0;
@@ -591,50 +602,46 @@ hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint
 	int *prot)
 {
 	uint64_t differs = (prot_flags(alike) & (PTE_W | PTE_X)) | PTE_V | PTE_U, seen = 0, first;
-	size_t in_table = PTE_ENTRIES - pte_index(addr, 0), n;
+	size_t in_table = PTE_ENTRIES - pte_index(addr, 0);
 	unsigned level;
-	const uint64_t *entry = space_find(s, addr, &level);
+	const uint64_t *entry = space_find(s, addr, &level), *end;
+	uint64_t *to = paddr;
 
 	if (entry == NULL || level > 0)
 		return 0;
 	if (alike != 0)
 		differs |= PTE_MAY_WRITE | PTE_MAY_EXEC;
-	count = count < in_table ? count : in_table;
-	first = *entry;
-	for (n = 0; n < count; n++) {
-		uint64_t e = entry[n];
+	end = entry + (count < in_table ? count : in_table);
+	for (first = *entry; entry < end; entry++) {
+		uint64_t e = *entry;
 
 		if (((e ^ first) & differs) != 0)
 			break;
 		seen |= e;
-		paddr[n] = pte_paddr(e);
+		*to++ = pte_paddr(e);
 	}
 	*prot = entry_prot(seen);
-	return n;
+	return (size_t)(to - paddr);
 }
 
 int
-hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count, int prot)
+hal_share(struct hal_space *s, uintptr_t addr, size_t count, struct hal_space *to, uintptr_t at)
 {
-	uint64_t *entry = space_entry(s, addr, 0, NULL);
-	uint64_t flags = prot_flags(prot) | most_flags(prot), any = 0;
+	uint64_t *entry = space_entry(to, at, 0, NULL),
+		*own = space_find(s, addr, &(unsigned){0});
 
-	if (addr < s->first || count * HAL_PAGE_BYTES > s->limit - addr)
-		return -E_INVAL;
-	/* not all in one table that is there */
-	if (entry == NULL || pte_index(addr, 0) + count > PTE_ENTRIES)
-		return map_each(s, addr, paddr, count, prot);
-	for (const uint64_t *p = entry; p < entry + count; p++)
-		any |= *p;
-	if ((any & PTE_V) != 0)
-		return -E_EXIST;
-	for (size_t n = 0; n < count; n++)
-		entry[n] = pte_make(paddr[n], flags);
+	/* a page that is mapped has a table */
+	if (entry == NULL && hal_map(to, at, pte_paddr(*own), 1, 0) == 0)
+		entry = space_entry(to, at, 0, NULL);
+	if (entry == NULL)
+		return -E_NOMEM;
+	for (const uint64_t *end = own + count; own < end; own++, entry++)
+		*entry = *own = *own & ~(uint64_t)PTE_W;
 	return 0;
 }
 
 size_t
-hal_hole(const struct hal_space *s, uintptr_t addr)
+hal_hole(const struct hal_space *s, uintptr_t addr, unsigned looks)
 {
 	const uint64_t *entry = &s->root[pte_index(addr, 2)];
 	unsigned level = 2, n = 1;
@@ -645,10 +652,10 @@ hal_hole(const struct hal_space *s, uintptr_t addr)
 		level = 0;
 	}
 	while (level > 0 && (*entry & (PTE_V | PTE_LEAF)) == PTE_V)
-		entry = (const uint64_t *)hal_kaddr(pte_paddr(*entry)) + pte_index(addr, --level);
+		entry = table_at(*entry) + pte_index(addr, --level);
 	if ((*entry & PTE_V) != 0)
 		return 0;
-	while (n < HOLE_LOOKS && pte_index(addr, level) + n < PTE_ENTRIES &&
+	while (n < looks && pte_index(addr, level) + n < PTE_ENTRIES &&
 		(entry[n] & PTE_V) == 0)
 		n++;
 	bytes = HAL_PAGE_BYTES << 9 * level;

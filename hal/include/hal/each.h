@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * For ports that gain nothing by taking many pages at once: hal_query_run and hal_map_list page by
+ * For ports that gain nothing by taking many pages at once: hal_query_run and hal_share page by
  * page.
  */
 #ifndef HAL_EACH_H
@@ -28,15 +28,24 @@ query_each(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint64_
 }
 
 static inline int
-map_each(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count, int prot)
+share_each(struct hal_space *s, uintptr_t addr, size_t count, struct hal_space *to, uintptr_t at)
 {
-	int e = 0;
+	int e = 0, now = 0, rights = 0;
+	uint64_t paddr;
+	size_t n;
 
-	for (size_t n = 0; n < count && e == 0; n++) {
-		e = hal_map(s, addr + n * HAL_PAGE_BYTES, paddr[n], 1, prot);
-		if (e != 0 && n > 0)
-			hal_unmap(s, addr, n);
+	for (n = 0; n < count && e == 0; n++) {
+		e = hal_query(s, addr + n * HAL_PAGE_BYTES, &paddr, &now);
+		if (e == 0)
+			e = hal_map(to, at + n * HAL_PAGE_BYTES, paddr, 1, now & ~PAGE_WRITE);
+		rights |= e == 0 ? now : 0;
 	}
+	if (e == 0 && (rights & PAGE_WRITE) != 0)
+		e = hal_protect(s, addr, count, rights & (PAGE_READ | PAGE_EXEC));
+	else if (e != 0)
+		n--;
+	if (e != 0 && n > 0)
+		hal_unmap(to, at, n);
 	return e;
 }
 

@@ -103,19 +103,21 @@ int hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot);
  * in *prot the rights that one of them has. How many; it may be fewer, but 0 only if no small page
  * is at addr.
  *
- * hal_map_list is hal_map of small pages that lie anywhere. Both may work page by page
+ * hal_share: these pages, of one such run, appear at `at` in another space, too, where none is and
+ * in the room of one large page, with their rights but that to write, which they lose at addr as
+ * well. Their maximum stays. 0 or -E_NOMEM, and then none appears. Both may work page by page
  * (hal/each.h).
  */
 size_t hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint64_t *paddr,
 	int *prot);
-int hal_map_list(struct hal_space *s, uintptr_t addr, const uint64_t *paddr, size_t count,
-	int prot);
+int hal_share(struct hal_space *s, uintptr_t addr, size_t count, struct hal_space *to,
+	uintptr_t at);
 
 /*
  * How many bytes from addr on, an address of the space at which a page begins, are not mapped: as
- * many as a bounded number of looks finds. They may reach beyond the space. 0: addr is mapped.
+ * many as so many looks at tables find. They may reach beyond the space. 0: addr is mapped.
  */
-size_t hal_hole(const struct hal_space *s, uintptr_t addr);
+size_t hal_hole(const struct hal_space *s, uintptr_t addr, unsigned looks);
 
 /*
  * Make `s` the space that hal_copy_in, hal_copy_out and hal_user_load32 reach on this core, as
