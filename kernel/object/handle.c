@@ -102,8 +102,11 @@ table_grow(struct handles *t)
 		t->near[t->chunks] = chunk;
 	else
 		t->far[t->chunks] = chunk;
-	for (uint32_t i = 0; i < HANDLE_CHUNK; i++)
-		place_free(t, t->chunks * HANDLE_CHUNK + i);
+	for (uint32_t i = 0; i < HANDLE_CHUNK - 1; i++)
+		chunk[i].next = t->chunks * HANDLE_CHUNK + i + 1;
+	chunk[HANDLE_CHUNK - 1].next = HANDLE_NONE;
+	t->first_free = t->chunks * HANDLE_CHUNK;
+	t->last_free = t->first_free + HANDLE_CHUNK - 1;
 	t->chunks++;
 	return 0;
 }

@@ -325,10 +325,9 @@ proc_reap(struct cluster *c)
 	if (list_is_empty(&c->reaping))
 		return false;
 	p = list_entry(c->reaping.next, struct process, free);
-	if (!reap_step(c, p)) {
-		reap_goes_on(c);
+	reap_goes_on(c);
+	if (!reap_step(c, p))
 		return true;
-	}
 	if (p->stage == REAP_WORK) {
 		reap_end(c, p);
 		p->swept = true;

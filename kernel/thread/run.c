@@ -118,8 +118,9 @@ home_is_quiet(const struct cluster *c)
 	return likely(c->chores == 0) && likely(ikc_is_quiet(&c->ikc));
 }
 
-enum chore { CHORE_SWEEPS, CHORE_DEADLINES, CHORE_EVENTS, CHORE_WAITS, CHORE_PEERS, CHORE_CONSOLE,
-	CHORE_ORPHAN, CHORE_MEMORY, CHORE_ROLES, CHORE_REAP, CHORES };
+/* What a sweep leads to is next. */
+enum chore { CHORE_SWEEPS, CHORE_REAP, CHORE_DEADLINES, CHORE_EVENTS, CHORE_WAITS, CHORE_PEERS,
+	CHORE_CONSOLE, CHORE_ORPHAN, CHORE_MEMORY, CHORE_ROLES, CHORES };
 
 /*
  * One step of a chore, which remembers itself where it stopped. False if there was nothing to do.
@@ -130,6 +131,8 @@ chore_step(struct cluster *c, enum chore chore)
 	switch (chore) {
 	case CHORE_SWEEPS:
 		return !list_is_empty(&c->sweeps.running) && sweeps_poll(c);
+	case CHORE_REAP:
+		return !list_is_empty(&c->reaping) && proc_reap(c);
 	case CHORE_DEADLINES:
 		return unlikely(c->deadlines.count > 0) && deadlines_poll(c);
 	case CHORE_EVENTS:
@@ -144,10 +147,8 @@ chore_step(struct cluster *c, enum chore chore)
 		return c->orphans != 0 && proc_end_orphan(c);
 	case CHORE_MEMORY:
 		return memory_drop_some(c) || revokes_poll(c) || channels_poll(c) || clear_poll(c);
-	case CHORE_ROLES:
-		return unlikely(c->untold != 0) && roles_poll(c);
 	default:
-		return !list_is_empty(&c->reaping) && proc_reap(c);
+		return unlikely(c->untold != 0) && roles_poll(c);
 	}
 }
 
@@ -180,19 +181,19 @@ ready_is_empty(const struct core *core)
 /*
  * Home serves messages, and between two of them one step of whatever else waits for it. After as
  * many as there are senders it goes on to its threads, so that cores that keep calling keep nothing
- * else waiting: what is left is announced anew.
+ * else waiting: what is left is announced anew. Where there was nothing to do
+ * it looks again behind the next message only.
  */
 static __attribute__((noinline)) void
 home_round(struct cluster *c)
 {
 	uint32_t left = am_senders(c);
-	bool some;
+	bool served, some = true;
 
 	do {
-		some = am_serve_call(c);
-		if (unlikely(!home_is_quiet(c)))
-			some |= home_work(c);
-	} while (some && --left > 0);
+		served = am_serve_call(c);
+		some = (served || some) && unlikely(!home_is_quiet(c)) && home_work(c);
+	} while ((served || some) && --left > 0);
 	if (unlikely(left == 0))
 		am_ring_home(c);
 }

@@ -42,7 +42,7 @@ static const struct {
 	{"kernel_alarm", false, 1}, {"kernel_private", false, 1}, {"kernel_moves", false, 1},
 	{"kernel_roles", false, 1},
 	{"ikc_restart", false, 4}, {"ikc_death", false, 1}, {"ikc_mailbox", false, 1},
-	{"ikc_portal", false, 1}, {"ikc_sync", false, 1}, {"ikc_channel", false, 1},
+	{"ikc_portal", false, 1}, {"ikc_sync", false, 1}, {"ikc_channel", false, 4},
 	{"names", false, 4}, {"tubes", false, 1},
 };
 

@@ -10,7 +10,7 @@
  * chore done to its end, every deadline ended, though the thread computes without end.
  *
  * proves: kernel/thread/run.c home_work 21fa935d1d2a
- * proves: kernel/thread/run.c home_round 5d34ee33db10
+ * proves: kernel/thread/run.c home_round c662452d4872
  * proves: kernel/thread/run.c home_follow d038979b7942
  * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
  * proves: kernel/thread/run.c core_interrupted 38331444cf4a
@@ -58,12 +58,13 @@ inline work() {
 	fi
 }
 
-/* home_round: as many turns as there are senders, or until one finds nothing */
+/* home_round: as many turns as there are senders, or until one finds nothing: another thing is looked for behind one, or a message */
 inline round() {
 	left = SENDERS;
+	some = true;
 	do
 	:: left > 0 ->
-		some = false;
+		served = false;
 		if
 		:: message ->
 			begin_something();
@@ -72,15 +73,15 @@ inline round() {
 			:: true
 			fi;
 			message = false;
-			some = true
+			served = true
 		:: else
 		fi;
 		if
-		:: steps > 0 || deadlines > 0 || events > 0 -> work(); some = some || unfinished
-		:: else
+		:: (served || some) && (steps > 0 || deadlines > 0 || events > 0) -> work(); some = unfinished
+		:: else -> some = false
 		fi;
 		if
-		:: some -> left--
+		:: served || some -> left--
 		:: else -> break
 		fi
 	:: left == 0 ->
@@ -104,7 +105,7 @@ inline follow() {
 
 proctype home() {
 	byte calls = CALLS, others, left;
-	bool tick, some, unfinished;
+	bool tick, served, some, unfinished;
 
 	do
 	:: interrupt || armed ->
