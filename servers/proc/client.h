@@ -222,7 +222,8 @@ struct process_request {
 };
 
 struct process_reply {
-	int32_t error;			/* 0 or a negative number of Linux's */
+	/* copied in words, as what is behind it */
+	_Alignas(uint64_t) int32_t error;	/* 0 or a negative number of Linux's */
 	int32_t pid;
 	int32_t parent;			/* LIST: 0: none, or of another cluster */
 	uint32_t has_ended;		/* LIST: its parent has not taken its end */

@@ -261,8 +261,10 @@ make_child(const struct making *m)
 	if (result < 0)
 		return result;
 	((struct personality_info *)childs(m, &personality_info))->pid = m->pid;
-	memcpy(childs(m, &kept), &kept,
-		offsetof(struct kept, space.area) + kept.space.count * sizeof(struct space_area));
+	memcpy(childs(m, &kept.acted), &kept.acted, offsetof(struct kept, space.area) -
+		offsetof(struct kept, acted) + kept.space.count * sizeof(struct space_area));
+	if (kept.acted != 0)
+		memcpy(childs(m, kept.action), kept.action, sizeof(kept.action));
 	result = map_personality(m);
 	if (result >= 0)
 		result = map_program(m);
