@@ -31,7 +31,6 @@ collective_drop(struct mpi_rank *self, struct request *r)
 	return MPI_SUCCESS;
 }
 
-static const struct request_class plain;
 static const struct request_class persistent = {.start = start_again, .drop = collective_drop};
 
 /* A request and a written schedule, to be started again and again. */
@@ -58,7 +57,7 @@ collective_started(struct call *call, struct comm *c, struct collective *k, MPI_
 
 	if (err != MPI_SUCCESS)
 		return err;
-	r = mpi_request_new_class(call->self, c, &plain, NULL);
+	r = mpi_request_new_class(call->self, c, NULL, NULL);
 	if (r == NULL)
 		return MPI_ERR_NO_MEM;
 	err = mpi_coll_start(call->self, c, k, r);

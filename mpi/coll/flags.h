@@ -25,6 +25,7 @@
 /* A rank's flags lie side by side. */
 struct flag {
 	_Alignas(CACHE_LINE) uint32_t round;
+	uint32_t over_before;		/* of started collectives: see coll/rounds.h */
 	_Alignas(16) char small[FLAGS_SMALL];
 };
 

@@ -87,6 +87,8 @@ struct locality {
 	uint32_t shown;			/* the last round of `started` that this rank has shown */
 	/* rounds of `started` that may be over here before it is shown (coll/rounds.h) */
 	uint32_t over_most;
+	/* the last round whose flags this rank has seen of all; they say what is over, too */
+	uint32_t over_round;
 	void *spare;			/* memory of one that is over, for the next one */
 	struct shared flags;
 	struct shared buffers;

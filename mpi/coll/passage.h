@@ -102,30 +102,39 @@ side_given(const struct passage *p, enum coll_kind kind)
 	return kind == COLL_BCAST || p->k->send.in_place ? &p->k->recv : &p->k->send;
 }
 
+/* Block i of a side whose blocks are equal, as `can` has seen. */
+ALWAYS_INLINE struct span
+equal_block(const struct side *s, int i)
+{
+	return (struct span){span_shift(s->buffer, i * s->count * (MPI_Count)s->type->extent),
+		s->count, s->type};
+}
+
 /* The block that this rank gives to another, or to all, itself among them. */
 ALWAYS_INLINE struct span
 block_given(const struct passage *p, enum coll_kind kind, int to)
 {
 	bool own_place = kind == COLL_ALLGATHER && p->k->send.in_place;
 
-	return side_block(side_given(p, kind), patterns[kind].each || own_place ? to : 0);
+	return equal_block(side_given(p, kind), patterns[kind].each || own_place ? to : 0);
 }
 
 /* Where this rank takes another one's block to. */
 ALWAYS_INLINE struct span
 block_taken(const struct passage *p, enum coll_kind kind, int from)
 {
-	return side_block(&p->k->recv, patterns[kind].gives == THE_ROOT ? 0 : from);
+	return equal_block(&p->k->recv, patterns[kind].gives == THE_ROOT ? 0 : from);
 }
 
 ALWAYS_INLINE void
 lay_blocks(struct passage *p, enum coll_kind kind, char *buffer)
 {
 	for (int i = 0; i < (patterns[kind].each ? p->g.n : 1); i++) {
-		struct span block = patterns[kind].each ? block_given(p, kind, i) : p->own;
+		struct span block;
 
 		if (patterns[kind].each && i == p->g.me)
 			continue;
+		block = patterns[kind].each ? block_given(p, kind, i) : p->own;
 		mpi_type_pack(block.type, block.at, (MPI_Count)p->at, buffer + (size_t)i * p->bytes,
 			(MPI_Count)p->bytes);
 	}

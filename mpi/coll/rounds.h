@@ -27,13 +27,35 @@ rounds_show_over(const struct flags *g, uint32_t before)
 		mpi_flags_wake(g);
 }
 
+/*
+ * Say the same beside the flag of the present round, which this rank is about to show: who reads
+ * that flag anyhow learns earlier what is over, and from a line that it has.
+ */
+static inline void
+rounds_show_over_with_flag(const struct flags *g, uint32_t before)
+{
+	store_release(&flags_of(g, g->round, g->me)->over_before, before);
+}
+
+/* All rounds before this one are over on a rank, as far as it has shown. */
+static inline uint32_t
+rounds_over_on(const struct flags *g, int rank)
+{
+	uint32_t before = load_total(&g->v->over[rank].before), other;
+
+	if (g->round - g->v->over_round >= FLAGS_IN_FLIGHT)
+		return before;
+	other = load_acquire(&flags_of(g, g->v->over_round, rank)->over_before);
+	return (int32_t)(other - before) > 0 ? other : before;
+}
+
 static inline void
 rounds_look_what_is_over(const struct flags *g)
 {
-	uint32_t before = load_total(&g->v->over[0].before);
+	uint32_t before = rounds_over_on(g, 0);
 
 	for (int i = 1; i < g->n; i++) {
-		uint32_t theirs = load_total(&g->v->over[i].before);
+		uint32_t theirs = rounds_over_on(g, i);
 
 		if ((int32_t)(theirs - before) < 0)
 			before = theirs;

@@ -18,6 +18,7 @@
 
 #define ROUNDS_MAX FLAGS_BUFFERS		/* of one call; larger data goes in messages */
 #define ROUNDS_ZEROCOPY 3
+#define SPINS 100
 
 /* what comes next: show the own data, combine a slice, take what is there, see all leave */
 enum stage { GIVE, FOLD, TAKE, PART };
@@ -33,14 +34,28 @@ struct started {
 	struct request *outer;
 };
 
-/* All rounds are over here but those that open calls need. */
-static void
-show_over(const struct flags *g)
+/* All rounds before this one are over here: all but those that open calls need. */
+static uint32_t
+over_before(const struct flags *g)
 {
 	const struct list *first = g->v->open.next;
 
-	rounds_show_over(g, first == &g->v->open ? g->b->round + 1 :
-		list_entry(first, const struct started, open)->needs);
+	return first == &g->v->open ? g->b->round + 1 :
+		list_entry(first, const struct started, open)->needs;
+}
+
+static void
+show_over(const struct flags *g)
+{
+	rounds_show_over(g, over_before(g));
+}
+
+/* Does each rank wait for the flags of all others, in the first round of a part? */
+ALWAYS_INLINE bool
+all_wait_for_all(enum coll_kind kind)
+{
+	return patterns[kind].takes == EVERYBODY && patterns[kind].gives != THE_ROOT &&
+		!patterns[kind].prefix;
 }
 
 /* --- one call --- */
@@ -97,15 +112,15 @@ addresses_of_all(const struct started *s)
 		FLAGS_IN_FLIGHT * sizeof(struct flag), s->p.g.n};
 }
 
-static void
-give(struct started *s)
+ALWAYS_INLINE void
+give(struct started *s, enum coll_kind kind)
 {
 	struct passage *p = &s->p;
-	enum coll_kind kind = s->k.kind;
 	char *buffer = mpi_flags_data(&p->g, p->g.me, s->zerocopy ? FLAGS_SMALL : laid(p, kind));
 	bool slices = goes_in_slices(p, kind);
 
 	s->stage = slices || s->zerocopy ? FOLD : TAKE;
+	rounds_show_over_with_flag(&p->g, over_before(&p->g));
 	if (s->zerocopy) {
 		*(struct addresses *)(void *)buffer =
 			(struct addresses){.in = p->in, .out = p->out};
@@ -125,6 +140,7 @@ combine_slice(struct started *s)
 	struct address_list all = addresses_of_all(s);
 
 	s->stage = TAKE;
+	p->g.v->over_round = p->g.round;
 	mpi_flags_next(&p->g);
 	if (s->zerocopy) {
 		mpi_zerocopy_combine(&all, &p->op, mine, p->out + mine.from);
@@ -155,12 +171,13 @@ take_zerocopy_slices(struct started *s)
 }
 
 /* Take the part, and go to the next one. False: there is none. */
-static bool
-take_part(struct started *s)
+ALWAYS_INLINE bool
+take_part(struct started *s, enum coll_kind kind)
 {
 	struct passage *p = &s->p;
-	enum coll_kind kind = s->k.kind;
 
+	if (all_wait_for_all(kind) && !goes_in_slices(p, kind))
+		p->g.v->over_round = p->g.round;
 	if (goes_in_slices(p, kind))
 		take_slices(p, kind);
 	else if (kind != COLL_BARRIER)
@@ -176,16 +193,34 @@ take_part(struct started *s)
 	return true;
 }
 
+/* What programs start most is compiled by itself, as blocking calls are. */
+#define AS_A_CONSTANT(kind, function, s) \
+	((kind) == COLL_ALLREDUCE ? function(s, COLL_ALLREDUCE) : \
+	(kind) == COLL_ALLTOALL ? function(s, COLL_ALLTOALL) : \
+	(kind) == COLL_BCAST ? function(s, COLL_BCAST) : function(s, kind))
+
+static bool
+take_part_of(struct started *s)
+{
+	return AS_A_CONSTANT(s->k.kind, take_part, s);
+}
+
+static void
+give_part_of(struct started *s)
+{
+	AS_A_CONSTANT(s->k.kind, give, s);
+}
+
 /* False: it is over. */
 static bool
 step(struct started *s)
 {
 	switch (s->stage) {
-	case GIVE: give(s); break;
+	case GIVE: give_part_of(s); break;
 	case FOLD: combine_slice(s); break;
 	case TAKE:
 		if (!s->zerocopy)
-			return take_part(s);
+			return take_part_of(s);
 		take_zerocopy_slices(s);
 		break;
 	default: return false;
@@ -276,6 +311,41 @@ started_can_move(const struct pending *p)
 	return can_go_on(s);
 }
 
+/* The flag that it waits for, or NULL: all that are needed are shown, or it waits for room. */
+static const uint32_t *
+awaited(const struct started *s)
+{
+	const struct flags *g = &s->p.g;
+	bool from_root = s->stage == TAKE && patterns[s->k.kind].gives == THE_ROOT;
+
+	if (s->stage == GIVE)
+		return NULL;
+	for (int i = from_root ? s->k.root : 0; i < g->n; i++) {
+		if (i != g->me && !rounds_is_shown(g, i))
+			return &flags_of(g, g->round, i)->round;
+		if (from_root)
+			break;
+	}
+	return NULL;
+}
+
+static void
+started_spin(struct pending *p)
+{
+	struct started *s = list_entry(p, struct started, pending);
+	const uint32_t *flag;
+	bool over = false;
+
+	while (!over && (flag = awaited(s)) != NULL) {
+		for (int i = 0; (int32_t)(load_acquire(flag) - s->p.g.round) < 0; i++)
+			if (i == SPINS)
+				return;
+		goes_on(s, &over);
+	}
+	if (over)
+		finish(s);
+}
+
 /* Rounds that the call takes, ROUNDS_MAX + 1 if there are more; the same on all ranks. */
 static uint32_t
 rounds_of(struct passage *p, enum coll_kind kind)
@@ -330,6 +400,8 @@ set_out(struct started *s, uint32_t rounds)
 	}
 	s->pending.advance = started_advance;
 	s->pending.can_move = started_can_move;
+	s->pending.spin = started_spin;
+	s->outer->pending = &s->pending;
 	list_push_back(&p->g.self->pending, &s->pending.link);
 }
 
@@ -368,7 +440,7 @@ started_begin(struct started *s, struct mpi_rank *self, struct locality *v)
 		mpi_op_release(&p->op);
 		return false;
 	}
-	if (rounds > 0 && kind != COLL_BARRIER && !s->zerocopy)
+	if (rounds > 1 && !s->zerocopy)
 		next_part(p, kind);
 	set_out(s, rounds);
 	return true;

@@ -14,6 +14,11 @@ struct pending {
 	bool (*advance)(struct pending *p);
 	/* would it? Asked before the rank sleeps */
 	bool (*can_move)(const struct pending *p);
+	/*
+	 * The rank has begun to wait for this one, which request.pending names: look a few
+	 * turns at what it needs, and at nothing else, and go on. May free *p.
+	 */
+	void (*spin)(struct pending *p);
 };
 
 #endif

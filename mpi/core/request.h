@@ -85,6 +85,7 @@ struct request {
 	const struct request_class *class;	/* NULL: a plain one */
 	void *own;			/* of the class */
 	struct list running;		/* in mpi_rank.running, for classes that advance */
+	struct pending *pending;	/* a wait for it spins on this first, or NULL */
 	uintptr_t handle;		/* 0: none */
 	struct request *next_free;	/* spare, or freed by the program before it was done */
 };
@@ -109,6 +110,7 @@ mpi_request_clear(struct request *r)
 	r->bytes = r->moved = r->part = 0;
 	r->order = 0;
 	r->group = NULL;
+	r->pending = NULL;
 	r->running = (struct list){NULL, NULL};
 	r->next_free = NULL;
 }

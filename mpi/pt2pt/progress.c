@@ -154,9 +154,12 @@ mpi_request_is_ready(const void *arg)
 	return mpi_request_is_done(arg);
 }
 
+/* A rank that has just begun to wait looks first at what the request itself needs. */
 int
 mpi_wait_longer(struct mpi_rank *self, struct request *r)
 {
+	if (r->pending != NULL)
+		r->pending->spin(r->pending);
 	mpi_wait_until(self, mpi_request_is_ready, r);
 	return r->error;
 }

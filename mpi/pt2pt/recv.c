@@ -198,7 +198,8 @@ int
 mpi_request_cancel(struct mpi_rank *self, struct request *r)
 {
 	if (r->kind == REQUEST_OTHER)
-		return r->class->cancel != NULL ? r->class->cancel(self, r) : MPI_SUCCESS;
+		return r->class != NULL && r->class->cancel != NULL ? r->class->cancel(self, r) :
+			MPI_SUCCESS;
 	if (mpi_request_is_done(r) || r->cancelled)
 		return MPI_SUCCESS;
 	if (r->kind == REQUEST_RECV && r->posted) {

@@ -2,7 +2,8 @@
  *
  * Non-blocking collectives with flags: each call has a round; a rank may have several on its way, shows its rounds in order, and is over with
  * them in any order. In every round one rank, chosen anew, gives (a broadcast) or all give (an allreduce). A rank that is over with all rounds
- * before one shows that, but not before OVER of them are new. The words are in one total order, as they are in the code; data is plain memory.
+ * before one shows that, but not before OVER of them are new, by a word of its own, and beside each flag that it shows
+ * at once; who has seen all flags of a round looks at both. The words are in one total order, as they are in the code; data is plain memory.
  *
  * LARGE is a round whose data lies where there is room for one round only: who starts it shows what is over, and shows each round that is
  * while it is open.
@@ -11,15 +12,20 @@
  * always comes up (all reach their end, whoever sleeps when).
  *
  * proves: mpi/coll/rounds.h rounds_show_over 0ee8a03867b2
- * proves: mpi/coll/rounds.h rounds_look_what_is_over 5388692ba3f8
+ * proves: mpi/coll/rounds.h rounds_show_over_with_flag 7a5920466a14
+ * proves: mpi/coll/rounds.h rounds_over_on a33c48e867b1
+ * proves: mpi/coll/rounds.h rounds_look_what_is_over 936d7f90d784
  * proves: mpi/coll/rounds.h rounds_buffer_is_free 5e335f9f1611
  * proves: mpi/coll/rounds.h rounds_is_shown 2413a94871a3
- * proves: mpi/coll/started_coll.c show_over 258f6167ee53
+ * proves: mpi/coll/started_coll.c over_before b7506ea4938b
+ * proves: mpi/coll/started_coll.c all_wait_for_all 4815eec78c9c
+ * proves: mpi/coll/started_coll.c give 8a93f7889315
+ * proves: mpi/coll/started_coll.c take_part 21e38381d604
  * proves: mpi/coll/started_coll.c started_room 5de04d714f77
  * proves: mpi/coll/flags_fast.c mpi_flags_start_bcast 5ae7f5bff898
  * proves: mpi/coll/started_coll.c givers_have_come 3631373c66a2
  * proves: mpi/coll/started_coll.c can_give 084d2aefd23b
- * proves: mpi/coll/started_coll.c step eee3828585d2
+ * proves: mpi/coll/started_coll.c step 190002248ff6
  * proves: mpi/coll/started_coll.c finish ba92721efc39
  * proves: mpi/coll/started_coll.c started_can_move 7762e1ebb71a
  * proves: mpi/coll/flags.h mpi_flags_show d503e4caa6d2
@@ -31,6 +37,7 @@
  * mutation: -DRANKS=2 -DROUNDS=3 -DNO_ROOM
  * mutation: -DRANKS=2 -DROUNDS=4 -DFEW_WAYS -DOVER_WITH_THE_LAST
  * mutation: -DRANKS=2 -DROUNDS=3 -DOVER=3
+ * mutation: -DRANKS=2 -DROUNDS=4 -DFEW_WAYS -DFLAG_SAYS_ALL_BEFORE_IT
  * mutation: -DRANKS=2 -DROUNDS=3 -DLARGE=3 -DNOTHING_AT_THE_START
  * mutation: -DRANKS=2 -DROUNDS=3 -DLARGE=3 -DNOTHING_WHILE_IT_IS_OPEN
  * mutation: -DRANKS=2 -DROUNDS=3 -DOUT_OF_ORDER
@@ -58,6 +65,7 @@
 byte flag[TURNS * RANKS];		/* rounds count from 1 */
 byte data[TURNS * RANKS + RANKS];	/* those of a large round apart */
 byte before[RANKS];			/* all rounds before this one are over there */
+byte with_flag[TURNS * RANKS];		/* the same, beside a flag */
 byte how[ROUNDS + 1];			/* who gives in a round (1 ...), or RANKS + 1: all; 0: not chosen yet */
 bool has_sleepers;
 bool sleeping[RANKS];
@@ -85,7 +93,8 @@ inline wake() {
 #define ALL_SHOWN(round) (SHOWN(round, 0) && SHOWN(round, 1) && SHOWN(round, 2))
 #define CAME(round) (how[round] == RANKS + 1 && ALL_SHOWN(round) || \
 	how[round] <= RANKS && SHOWN(round, how[round] - 1))
-#define OVER_ON(round, rank) ((rank) >= RANKS || before[rank] + TURNS_OF(round) > (round))
+#define OVER_ON(round, rank) ((rank) >= RANKS || before[rank] + TURNS_OF(round) > (round) || \
+	(round) - seen_round < TURNS && with_flag[AT(seen_round, rank)] + TURNS_OF(round) > (round))
 #ifdef NO_ROOM
 #define ROOM(round) true
 #else
@@ -102,7 +111,24 @@ inline wake() {
 #define IS_OVER(round) ((round) > started || over[round])
 #define ALL_OVER (IS_OVER(1) && IS_OVER(2) && IS_OVER(3) && IS_OVER(LAST))
 
+/* all before this one are over here */
+inline first_open(into) {
+	into = 1;
+	do
+	:: into <= started && over[into] -> into++
+	:: else -> break
+	od
+}
+
 inline give(round) {
+	d_step {
+		first_open(j);
+#ifdef FLAG_SAYS_ALL_BEFORE_IT
+		j = round
+#endif
+	};
+	with_flag[AT(round, _pid)] = j;
+	j = 0;
 #ifdef SHOW_BEFORE_LAYING
 	flag[AT(round, _pid)] = round;
 	wake();
@@ -120,11 +146,7 @@ inline show_over(round, most) {
 #ifdef OVER_WITH_THE_LAST
 		j = round + 1;
 #else
-		j = 1;
-		do
-		:: j <= started && over[j] -> j++
-		:: else -> break
-		od;
+		first_open(j);
 #endif
 		k = j - before[_pid];
 		j = (k >= most && k < 100 -> j : 0);
@@ -154,6 +176,10 @@ inline take(round) {
 		k++
 	od;
 	k = 0;
+	if
+	:: how[round] == RANKS + 1 -> seen_round = round
+	:: else
+	fi;
 	over[round] = true;
 	show_over(round, now);
 	if
@@ -212,6 +238,7 @@ inline sleep() {
 active [RANKS] proctype rank() {
 	byte started, i, j, k;
 	byte now = OVER;		/* rounds that must be new before they are shown */
+	byte seen_round;		/* in which all gave, and whose flags this rank has seen */
 	bool given[ROUNDS + 2], over[ROUNDS + 2];
 
 	given[0] = true;
