@@ -103,6 +103,16 @@ b=$(f); test $((a - b)) -ge 1900 && echo less; rm /tmp/large; c=$(f); test $c -g
 df /proc | grep -c proc; stat -f -c %t /proc"""]), (0, "memory /\nless\nmore\n0\n9fa0\n"))
 
 
+def replaced():
+    """A program whose place another one has taken does not go on, also where it shares a core with that."""
+    have = run(["--machine", "riscv-1x4", "--icount", "-c", """echo core 1 role tc > /dev/cores
+all() { for n in 1 2 3 4 5 6 7 8; do env true & { echo core 1 > /proc/$!/ctl; } 2>&-; done; wait; }
+all; all; all; echo all"""])
+    wants(have, (0, "all\n"))
+    if "dash: " in have[2]:
+        raise Wrong(f"a shell whose place was taken goes on:\n{have[2]}")
+
+
 def input_in_turn():
     """Programs that read the standard input one after the other find what those before have left."""
     wants(run(["-c", "read a; sh -c 'read b; echo two $b'; echo one $a; cat"], "x y\nz\nrest\nlast\n"),
@@ -190,7 +200,7 @@ def jobs():
 
 
 TESTS = (terminal, jobs, script, command, standard_input, missing, input_in_turn, input_at_once, joined_output,
-         mpi_jobs, processes, free_space, small_clusters)
+         mpi_jobs, processes, free_space, replaced, small_clusters)
 
 
 def scenarios(port):

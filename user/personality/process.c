@@ -369,6 +369,9 @@ execute(const struct handler_event *c, const struct process_spawn *what)
 	pid = kmem_alloc(SELF, sizeof(struct inherit), PAGE_READ | PAGE_WRITE, &own);
 	if (pid >= 0) {
 		pid = start_program(c, what, (struct inherit *)own, PROCESS_REPLACE);
+		/* another program has its place: its end may come behind the answer */
+		while (pid > 0)
+			kthread_sleep(WAKE_ANY, FOREVER);
 		kpage_unmap(SELF, own, 1);
 	}
 	return pid;
