@@ -34,7 +34,8 @@ def test_memory_is_what_a_further_rank_costs():
 
 
 def test_a_row_is_read():
-    assert peers.ROW.findall("row stream 1.5 GB/s bytes=4096\nnoise") == [("stream", "1.5", "GB/s", "4096")]
+    text = "row stream 1.5 GB/s bytes=4096\nnoise\nrow ibcast/bcast 1.3 times bytes=8\n"
+    assert peers.ROW.findall(text) == [("stream", "1.5", "GB/s", "4096")]
 
 
 def test_options():
