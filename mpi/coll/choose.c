@@ -124,6 +124,19 @@ flags_fast_below(enum coll_kind kind, const struct plan_kind *p, int ranks)
 	return 1 + (p->small < most ? p->small : most);
 }
 
+static uint32_t
+bcast_by_flags(const struct plan_kind *p)
+{
+	const struct choice *row = p->rows;
+	size_t bytes = 0;
+
+	if (p->forced != NULL)
+		return 0;
+	while (at(COLL_BCAST, row->blocking)->flags_fast && bytes < UINT32_MAX)
+		bytes = row++->bytes;
+	return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
 size_t
 mpi_choose_central_fast(const struct comm *c, enum coll_kind kind, size_t most)
 {
@@ -195,6 +208,7 @@ plan_of(struct mpi_rank *self, struct comm *c)
 		p->flags_fast.below[kind] = (uint8_t)flags_fast_below((enum coll_kind)kind,
 			&p->kind[kind], c->size);
 	}
+	p->flags_fast.bcast_by_flags = bcast_by_flags(&p->kind[COLL_BCAST]);
 	for (int kind = COLL_GATHER; kind <= COLL_ALLTOALL; kind++)
 		p->uneven[kind] = at((enum coll_kind)kind,
 			rows_among(coll_uneven[kind][mapping_of(self, v)], c->size)->blocking);

@@ -20,6 +20,7 @@ struct plan;
  */
 struct plan_flags_fast {
 	uint8_t below[COLL_NEIGHBOR_ALLGATHER];
+	uint32_t bcast_by_flags;	/* bytes up to which one goes by flags, also if started */
 };
 
 /* May blocking calls with so many bytes of the operand, or of a block, take the fast path? */
@@ -29,6 +30,15 @@ mpi_choose_is_flags_fast(const struct comm *c, enum coll_kind kind, size_t bytes
 	const struct plan_flags_fast *p = (const struct plan_flags_fast *)(const void *)c->plan;
 
 	return p != NULL && bytes < p->below[kind];
+}
+
+/* Does a broadcast with so many bytes go by flags when it is started? All ranks find the same. */
+static inline bool
+mpi_choose_starts_bcast(const struct comm *c, size_t bytes)
+{
+	const struct plan_flags_fast *p = (const struct plan_flags_fast *)(const void *)c->plan;
+
+	return p != NULL && bytes <= p->bcast_by_flags;
 }
 
 /*

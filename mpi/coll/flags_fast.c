@@ -5,6 +5,7 @@
  *
  * Cost: that of the same collective with flags, in one round, and some hundred instructions.
  */
+#include <string.h>
 #include <mpi/coll/flags_fast.h>
 #include <mpi/coll/rounds.h>
 #include <mpi/core/request.h>
@@ -179,24 +180,75 @@ FOR_EACH_PATTERN(FAST)
 
 /* --- a broadcast that is started --- */
 
-bool
-mpi_flags_start_bcast(const struct fast_call *s, MPI_Request *request)
+/* One whose data lies in one buffer, as far as there are any. */
+static bool
+starts_large(struct flags *g, const struct fast_call *s)
 {
-	struct flags g;
-	uintptr_t handle;
-	bool root;
+	struct locality *v = s->comm->locality;
 
-	if (!flags_fast_begin(&g, s, COLL_BCAST, true) || !list_is_empty(&g.v->open))
+	if (s->bytes <= FLAGS_SMALL || !mpi_choose_starts_bcast(s->comm, s->bytes) || v == NULL ||
+		v->started.buffers == NULL || s->bytes > v->round_bytes)
 		return false;
-	root = g.me == s->root;
-	if (!(root ? rounds_buffer_is_free(&g, FLAGS_SMALL) : rounds_is_shown(&g, s->root)))
+	*g = (struct flags){.self = s->self, .v = v, .b = &v->started, .me = v->rank, .n = v->ranks,
+		.round = v->started.round + 1};
+	return true;
+}
+
+static void
+pass_large(struct flags *g, const struct fast_call *s, bool root)
+{
+	if (root)
+		memcpy(mpi_flags_data(g, g->me, s->bytes), s->in, s->bytes);
+	mpi_flags_show(g);
+	if (!root)
+		memcpy(s->out, mpi_flags_data(g, s->root, s->bytes), s->bytes);
+	mpi_flags_end(g);
+}
+
+/* The request is done when the call has gone through. */
+ALWAYS_INLINE bool
+start_bcast(struct flags *g, const struct fast_call *s, MPI_Request *request, bool small)
+{
+	bool root = g->me == s->root;
+	uintptr_t handle;
+
+	if (!(root ? rounds_buffer_is_free(g, small ? FLAGS_SMALL : s->bytes) :
+		rounds_is_shown(g, s->root)))
 		return false;
 	handle = mpi_request_sent_handle(s->self);
 	if (handle == 0)
 		return false;
 	*request = (MPI_Request)handle;
-	flags_fast_pass(&g, s, COLL_BCAST, root);
-	g.v->shown = g.round;
-	rounds_show_over(&g, g.round + 1);
+	if (small)
+		flags_fast_pass(g, s, COLL_BCAST, root);
+	else
+		pass_large(g, s, root);
+	g->v->shown = g->round;
+	rounds_show_over(g, g->round + 1);
 	return true;
+}
+
+static __attribute__((noinline)) bool
+start_large_bcast(const struct fast_call *s, MPI_Request *request)
+{
+	struct flags g;
+	bool over;
+
+	if (!starts_large(&g, s) || !list_is_empty(&g.v->open))
+		return false;
+	g.v->over_most = OVER_LARGE;
+	rounds_show_over(&g, g.round);
+	over = start_bcast(&g, s, request, false);
+	g.v->over_most = OVER_SMALL;
+	return over;
+}
+
+bool
+mpi_flags_start_bcast(const struct fast_call *s, MPI_Request *request)
+{
+	struct flags g;
+
+	if (!flags_fast_begin(&g, s, COLL_BCAST, true))
+		return start_large_bcast(s, request);
+	return list_is_empty(&g.v->open) && start_bcast(&g, s, request, true);
 }

@@ -35,7 +35,7 @@ FOR_EACH_PATTERN(FLAGS_FAST)
 /*
  * A broadcast on the board of started calls, if it can be over at once: none before it is open, and
  * the root finds room, or the others what it has shown. True: it is over, and *request is a request
- * that is done. False: nothing has happened.
+ * that is done. False: nothing of it has happened.
  */
 bool mpi_flags_start_bcast(const struct fast_call *s, MPI_Request *request);
 

@@ -37,25 +37,30 @@ rounds_show_over_with_flag(const struct flags *g, uint32_t before)
 	store_release(&flags_of(g, g->round, g->me)->over_before, before);
 }
 
-/* All rounds before this one are over on a rank, as far as it has shown. */
+/*
+ * All rounds before this one are over on a rank, as far as it has shown. Its word is looked at only
+ * if what its flag says is too little: less than `turns` rounds before the present one.
+ */
 static inline uint32_t
-rounds_over_on(const struct flags *g, int rank)
+rounds_over_on(const struct flags *g, int rank, uint32_t turns)
 {
-	uint32_t before = load_total(&g->v->over[rank].before), other;
+	uint32_t before;
 
-	if (g->round - g->v->over_round >= FLAGS_IN_FLIGHT)
-		return before;
-	other = load_acquire(&flags_of(g, g->v->over_round, rank)->over_before);
-	return (int32_t)(other - before) > 0 ? other : before;
+	if (g->round - g->v->over_round < FLAGS_IN_FLIGHT) {
+		before = load_acquire(&flags_of(g, g->v->over_round, rank)->over_before);
+		if (g->round - before < turns)
+			return before;
+	}
+	return load_total(&g->v->over[rank].before);
 }
 
 static inline void
-rounds_look_what_is_over(const struct flags *g)
+rounds_look_what_is_over(const struct flags *g, uint32_t turns)
 {
-	uint32_t before = rounds_over_on(g, 0);
+	uint32_t before = rounds_over_on(g, 0, turns);
 
 	for (int i = 1; i < g->n; i++) {
-		uint32_t theirs = rounds_over_on(g, i);
+		uint32_t theirs = rounds_over_on(g, i, turns);
 
 		if ((int32_t)(theirs - before) < 0)
 			before = theirs;
@@ -70,7 +75,7 @@ rounds_buffer_is_free(const struct flags *g, size_t bytes)
 	uint32_t turns = bytes <= FLAGS_SMALL ? FLAGS_IN_FLIGHT : FLAGS_BUFFERS;
 
 	if (g->round - g->b->seen >= turns)
-		rounds_look_what_is_over(g);
+		rounds_look_what_is_over(g, turns);
 	return g->round - g->b->seen < turns;
 }
 

@@ -13,16 +13,18 @@
  *
  * proves: mpi/coll/rounds.h rounds_show_over 0ee8a03867b2
  * proves: mpi/coll/rounds.h rounds_show_over_with_flag 7a5920466a14
- * proves: mpi/coll/rounds.h rounds_over_on a33c48e867b1
- * proves: mpi/coll/rounds.h rounds_look_what_is_over 936d7f90d784
- * proves: mpi/coll/rounds.h rounds_buffer_is_free 5e335f9f1611
+ * proves: mpi/coll/rounds.h rounds_over_on 476c91a4fafd
+ * proves: mpi/coll/rounds.h rounds_look_what_is_over 0da4bb91910d
+ * proves: mpi/coll/rounds.h rounds_buffer_is_free b0ff934fd46c
  * proves: mpi/coll/rounds.h rounds_is_shown 2413a94871a3
  * proves: mpi/coll/started_coll.c over_before b7506ea4938b
  * proves: mpi/coll/started_coll.c all_wait_for_all 4815eec78c9c
  * proves: mpi/coll/started_coll.c give 8a93f7889315
  * proves: mpi/coll/started_coll.c take_part 21e38381d604
  * proves: mpi/coll/started_coll.c started_room 5de04d714f77
- * proves: mpi/coll/flags_fast.c mpi_flags_start_bcast 5ae7f5bff898
+ * proves: mpi/coll/flags_fast.c start_bcast f068b4ff4ed7
+ * proves: mpi/coll/flags_fast.c start_large_bcast a5f7bdbc6ab0
+ * proves: mpi/coll/flags_fast.c mpi_flags_start_bcast cf737516ce82
  * proves: mpi/coll/started_coll.c givers_have_come 3631373c66a2
  * proves: mpi/coll/started_coll.c can_give 084d2aefd23b
  * proves: mpi/coll/started_coll.c step 190002248ff6
