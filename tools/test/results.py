@@ -106,7 +106,7 @@ def call(argv, timeout_s, env=None, cwd=None, dump=None):
     start = time.monotonic()
     p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, start_new_session=True,
-                         env=dict(os.environ, ATOLL_PATIENT="1", **(env or {})), cwd=cwd or ROOT)
+                         env={**os.environ, "ATOLL_PATIENT": "1", **(env or {})}, cwd=cwd or ROOT)
     started(p.pid)
     timed_out, extra = False, ""
     try:
