@@ -181,8 +181,8 @@ ready_is_empty(const struct core *core)
 /*
  * Home serves messages, and between two of them one step of whatever else waits for it. After as
  * many as there are senders it goes on to its threads, so that cores that keep calling keep nothing
- * else waiting: what is left is announced anew. Where there was nothing to do
- * it looks again behind the next message only.
+ * else waiting: what is left is announced anew. Where there was nothing to do it looks again behind
+ * the next message only.
  */
 static __attribute__((noinline)) void
 home_round(struct cluster *c)
