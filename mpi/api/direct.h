@@ -120,14 +120,21 @@ direct_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int 
 	return true;
 }
 
-/* One that is done, and for which nothing is to be done but to give it back. */
+/*
+ * One that is done, perhaps after a few looks at what it needs, and for which nothing is to be done
+ * but to give it back.
+ */
 static inline __attribute__((always_inline)) bool
 direct_Wait(MPI_Request *request, MPI_Status *status)
 {
 	struct mpi_rank *self = mpi_self();
 	struct request *r = request != NULL ? mpi_request_find(self, *request) : NULL;
 
-	if (r == NULL || !mpi_request_is_done(r) || r->error != MPI_SUCCESS ||
+	if (r == NULL)
+		return false;
+	if (!mpi_request_is_done(r) && r->pending != NULL)
+		r->pending->spin(r->pending);
+	if (!mpi_request_is_done(r) || r->error != MPI_SUCCESS ||
 		(r != &mpi_request_sent && !mpi_request_is_plain(r)))
 		return false;
 	mpi_request_finish(self, r, request, status);

@@ -198,6 +198,30 @@ direct_Alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 	return s.bytes > 0 && mpi_flags_fast_alltoall(&s);
 }
 
+static inline __attribute__((always_inline)) struct side
+direct_plain_side(const void *buffer, MPI_Count count, MPI_Datatype datatype)
+{
+	return (struct side){.buffer = (void *)(uintptr_t)buffer, .count = count,
+		.datatype = datatype, .type = mpi_type_basic(datatype)};
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Ialltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+	MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	struct fast_call s;
+
+	if (request == NULL || !direct_coll(&s, comm) || !direct_buffer(sendbuf) ||
+		!direct_buffer(recvbuf))
+		return false;
+	s.bytes = direct_bytes(recvcount, recvtype);
+	if (s.bytes == 0 || direct_bytes(sendcount, sendtype) != s.bytes)
+		return false;
+	return mpi_flags_start(&s, &(struct collective){.kind = COLL_ALLTOALL,
+		.send = direct_plain_side(sendbuf, sendcount, sendtype),
+		.recv = direct_plain_side(recvbuf, recvcount, recvtype), .even = true}, request);
+}
+
 static inline __attribute__((always_inline)) bool
 direct_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
 	int root, MPI_Comm comm)
@@ -250,6 +274,21 @@ direct_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
 	if (s.comm->fast.below > 0 && direct_central_fast(&s, count, datatype, op))
 		return true;
 	return direct_operand(&s, s.in, count, datatype, op) && mpi_flags_fast_allreduce(&s);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+	MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	struct fast_call s;
+
+	if (request == NULL || sendbuf == MPI_IN_PLACE ||
+		!direct_reduction(&s, sendbuf, recvbuf, comm) ||
+		!direct_operand(&s, sendbuf, count, datatype, op))
+		return false;
+	return mpi_flags_start(&s, &(struct collective){.kind = COLL_ALLREDUCE,
+		.send = direct_plain_side(sendbuf, count, datatype),
+		.recv = direct_plain_side(recvbuf, count, datatype), .op = op}, request);
 }
 
 static inline __attribute__((always_inline)) bool

@@ -125,14 +125,14 @@ flags_fast_below(enum coll_kind kind, const struct plan_kind *p, int ranks)
 }
 
 static uint32_t
-bcast_by_flags(const struct plan_kind *p)
+by_flags(enum coll_kind kind, const struct plan_kind *p)
 {
 	const struct choice *row = p->rows;
 	size_t bytes = 0;
 
 	if (p->forced != NULL)
 		return 0;
-	while (at(COLL_BCAST, row->blocking)->flags_fast && bytes < UINT32_MAX)
+	while (at(kind, row->blocking)->flags_fast && bytes < UINT32_MAX)
 		bytes = row++->bytes;
 	return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
@@ -208,7 +208,8 @@ plan_of(struct mpi_rank *self, struct comm *c)
 		p->flags_fast.below[kind] = (uint8_t)flags_fast_below((enum coll_kind)kind,
 			&p->kind[kind], c->size);
 	}
-	p->flags_fast.bcast_by_flags = bcast_by_flags(&p->kind[COLL_BCAST]);
+	for (int kind = COLL_BCAST; kind <= COLL_ALLREDUCE; kind++)
+		p->flags_fast.by_flags[kind] = by_flags((enum coll_kind)kind, &p->kind[kind]);
 	for (int kind = COLL_GATHER; kind <= COLL_ALLTOALL; kind++)
 		p->uneven[kind] = at((enum coll_kind)kind,
 			rows_among(coll_uneven[kind][mapping_of(self, v)], c->size)->blocking);

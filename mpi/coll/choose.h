@@ -20,7 +20,8 @@ struct plan;
  */
 struct plan_flags_fast {
 	uint8_t below[COLL_NEIGHBOR_ALLGATHER];
-	uint32_t bcast_by_flags;	/* bytes up to which one goes by flags, also if started */
+	/* bytes up to which one goes by flags, also if started; of those that begin so */
+	uint32_t by_flags[COLL_ALLREDUCE + 1];
 };
 
 /* May blocking calls with so many bytes of the operand, or of a block, take the fast path? */
@@ -32,13 +33,16 @@ mpi_choose_is_flags_fast(const struct comm *c, enum coll_kind kind, size_t bytes
 	return p != NULL && bytes < p->below[kind];
 }
 
-/* Does a broadcast with so many bytes go by flags when it is started? All ranks find the same. */
+/*
+ * Does one with so many bytes go by flags when it is started? At most an allreduce by its number;
+ * all ranks find the same.
+ */
 static inline bool
-mpi_choose_starts_bcast(const struct comm *c, size_t bytes)
+mpi_choose_starts(const struct comm *c, enum coll_kind kind, size_t bytes)
 {
 	const struct plan_flags_fast *p = (const struct plan_flags_fast *)(const void *)c->plan;
 
-	return p != NULL && bytes <= p->bcast_by_flags;
+	return p != NULL && bytes <= p->by_flags[kind];
 }
 
 /*

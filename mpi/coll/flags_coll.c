@@ -14,6 +14,7 @@ ALWAYS_INLINE void
 allreduce_in_slices(struct passage *p, enum coll_kind kind)
 {
 	lay_slices(p, mpi_flags_buffer(&p->g, p->bytes));
+	mpi_flags_show(&p->g);
 	mpi_flags_wait_all(&p->g);
 	mpi_flags_next(&p->g);
 	fold_slice(p, kind, mpi_flags_buffer(&p->g, p->bytes));
@@ -25,6 +26,8 @@ ALWAYS_INLINE void
 exchange(struct passage *p, enum coll_kind kind)
 {
 	lay(p, kind, p->gives ? mpi_flags_buffer(&p->g, laid(p, kind)) : NULL);
+	mpi_flags_show(&p->g);
+	keep_own_behind_flag(p, kind);
 	take(p, kind);
 	if (p->takes && patterns[kind].gives != THE_ROOT && !patterns[kind].prefix)
 		p->g.b->seen = p->g.round;

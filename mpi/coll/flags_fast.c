@@ -186,8 +186,9 @@ starts_large(struct flags *g, const struct fast_call *s)
 {
 	struct locality *v = s->comm->locality;
 
-	if (s->bytes <= FLAGS_SMALL || !mpi_choose_starts_bcast(s->comm, s->bytes) || v == NULL ||
-		v->started.buffers == NULL || s->bytes > v->round_bytes)
+	if (s->bytes <= FLAGS_SMALL || !mpi_choose_starts(s->comm, COLL_BCAST, s->bytes))
+		return false;
+	if (v == NULL || v->started.buffers == NULL || s->bytes > v->round_bytes)
 		return false;
 	*g = (struct flags){.self = s->self, .v = v, .b = &v->started, .me = v->rank, .n = v->ranks,
 		.round = v->started.round + 1};

@@ -39,4 +39,10 @@ FOR_EACH_PATTERN(FLAGS_FAST)
  */
 bool mpi_flags_start_bcast(const struct fast_call *s, MPI_Request *request);
 
+/*
+ * Any other that is started and goes by flags (coll/started_coll.c); `k` says the same. True: it
+ * has begun, and *request is its request. False: nothing of it has happened.
+ */
+bool mpi_flags_start(const struct fast_call *s, const struct collective *k, MPI_Request *request);
+
 #endif

@@ -240,7 +240,6 @@ lay_slices(struct passage *p, char *buffer)
 
 	memcpy(buffer, p->in + p->at, mine.from);
 	memcpy(buffer + end, p->in + p->at + end, p->bytes - end);
-	mpi_flags_show(&p->g);
 }
 
 /* Combine the own slice of what all have laid in the last round, into the buffer of this one. */
@@ -272,7 +271,7 @@ take_slices(struct passage *p, enum coll_kind kind)
 
 /* --- all --- */
 
-/* The first half of a part that is not combined in slices: give, and show that. */
+/* The first half of a part that is not combined in slices: give. The flag is shown after it. */
 ALWAYS_INLINE void
 lay(struct passage *p, enum coll_kind kind, char *buffer)
 {
@@ -280,7 +279,14 @@ lay(struct passage *p, enum coll_kind kind, char *buffer)
 		lay_operand(p, kind, buffer);
 	else if (p->gives)
 		lay_blocks(p, kind, buffer);
-	mpi_flags_show(&p->g);
+}
+
+/* Once, behind the first flag: while that goes to the others the own block is copied. */
+ALWAYS_INLINE void
+keep_own_behind_flag(const struct passage *p, enum coll_kind kind)
+{
+	if (p->at == 0 && !patterns[kind].combines)
+		keep_own(p, kind);
 }
 
 /* The second half: take, when those who give have shown the round. */
@@ -337,8 +343,6 @@ passage_end(struct passage *p, enum coll_kind kind)
 {
 	if (patterns[kind].combines)
 		mpi_op_release(&p->op);
-	else
-		keep_own(p, kind);
 }
 
 #endif

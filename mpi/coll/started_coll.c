@@ -11,6 +11,7 @@
  * one that has shown something looks at `has_sleepers` after that (all in total order).
  */
 #include <stdlib.h>
+#include <mpi/coll/flags_fast.h>
 #include <mpi/coll/passage.h>
 #include <mpi/coll/rounds.h>
 #include <mpi/core/request.h>
@@ -58,12 +59,25 @@ all_wait_for_all(enum coll_kind kind)
 		!patterns[kind].prefix;
 }
 
+/* What programs start most is compiled by itself, as blocking calls are. */
+#define BY_KIND(kind, function, ...) \
+	((kind) == COLL_ALLREDUCE ? function(COLL_ALLREDUCE, __VA_ARGS__) : \
+	(kind) == COLL_ALLTOALL ? function(COLL_ALLTOALL, __VA_ARGS__) : \
+	(kind) == COLL_BCAST ? function(COLL_BCAST, __VA_ARGS__) : function(kind, __VA_ARGS__))
+
 /* --- one call --- */
 
-static bool
-givers_have_come(const struct started *s)
+/* Do ranks show where their data lies, and stay? Only in an allreduce. */
+ALWAYS_INLINE bool
+is_zerocopy(enum coll_kind kind, const struct started *s)
 {
-	const struct pattern *is = &patterns[s->k.kind];
+	return kind == COLL_ALLREDUCE && s->zerocopy;
+}
+
+ALWAYS_INLINE bool
+givers_have_come(enum coll_kind kind, const struct started *s)
+{
+	const struct pattern *is = &patterns[kind];
 	const struct flags *g = &s->p.g;
 
 	if (!s->p.takes)
@@ -74,10 +88,10 @@ givers_have_come(const struct started *s)
 }
 
 /* Is there room for what this rank gives, in this round? */
-static bool
-can_give(const struct started *s)
+ALWAYS_INLINE bool
+can_give(enum coll_kind kind, const struct started *s)
 {
-	size_t bytes = s->zerocopy ? FLAGS_SMALL : laid(&s->p, s->k.kind);
+	size_t bytes = is_zerocopy(kind, s) ? FLAGS_SMALL : laid(&s->p, kind);
 
 	return s->p.g.v->shown + 1 == s->p.g.round &&
 		(!s->p.gives || rounds_buffer_is_free(&s->p.g, bytes));
@@ -94,15 +108,16 @@ can_fold(const struct started *s)
 		(s->zerocopy || rounds_buffer_is_free(&next, s->p.bytes));
 }
 
-static bool
-can_go_on(const struct started *s)
+ALWAYS_INLINE bool
+can_go_on(enum coll_kind kind, const struct started *s)
 {
-	switch (s->stage) {
-	case GIVE: return can_give(s);
-	case FOLD: return can_fold(s);
-	case TAKE: return givers_have_come(s);
-	default: return rounds_are_shown(&s->p.g, s->p.g.n);
-	}
+	if (s->stage == GIVE)
+		return can_give(kind, s);
+	if (s->stage == TAKE)
+		return givers_have_come(kind, s);
+	/* only an allreduce has the other two */
+	return kind == COLL_ALLREDUCE &&
+		(s->stage == FOLD ? can_fold(s) : rounds_are_shown(&s->p.g, s->p.g.n));
 }
 
 static struct address_list
@@ -113,23 +128,25 @@ addresses_of_all(const struct started *s)
 }
 
 ALWAYS_INLINE void
-give(struct started *s, enum coll_kind kind)
+give(enum coll_kind kind, struct started *s)
 {
 	struct passage *p = &s->p;
-	char *buffer = mpi_flags_data(&p->g, p->g.me, s->zerocopy ? FLAGS_SMALL : laid(p, kind));
-	bool slices = goes_in_slices(p, kind);
+	bool zerocopy = is_zerocopy(kind, s), slices = goes_in_slices(p, kind);
+	char *buffer = mpi_flags_data(&p->g, p->g.me, zerocopy ? FLAGS_SMALL : laid(p, kind));
 
-	s->stage = slices || s->zerocopy ? FOLD : TAKE;
-	rounds_show_over_with_flag(&p->g, over_before(&p->g));
-	if (s->zerocopy) {
+	s->stage = slices || zerocopy ? FOLD : TAKE;
+	if (zerocopy)
 		*(struct addresses *)(void *)buffer =
 			(struct addresses){.in = p->in, .out = p->out};
-		mpi_flags_show(&p->g);
-	} else if (slices) {
+	else if (slices)
 		lay_slices(p, buffer);
-	} else {
+	else
 		lay(p, kind, buffer);
-	}
+	/* side by side, as a rank that looks at the flag meanwhile takes its line away */
+	rounds_show_over_with_flag(&p->g, over_before(&p->g));
+	mpi_flags_show(&p->g);
+	if (!slices && !zerocopy)
+		keep_own_behind_flag(p, kind);
 }
 
 static void
@@ -172,7 +189,7 @@ take_zerocopy_slices(struct started *s)
 
 /* Take the part, and go to the next one. False: there is none. */
 ALWAYS_INLINE bool
-take_part(struct started *s, enum coll_kind kind)
+take_part(enum coll_kind kind, struct started *s)
 {
 	struct passage *p = &s->p;
 
@@ -193,51 +210,39 @@ take_part(struct started *s, enum coll_kind kind)
 	return true;
 }
 
-/* What programs start most is compiled by itself, as blocking calls are. */
-#define AS_A_CONSTANT(kind, function, s) \
-	((kind) == COLL_ALLREDUCE ? function(s, COLL_ALLREDUCE) : \
-	(kind) == COLL_ALLTOALL ? function(s, COLL_ALLTOALL) : \
-	(kind) == COLL_BCAST ? function(s, COLL_BCAST) : function(s, kind))
-
-static bool
-take_part_of(struct started *s)
-{
-	return AS_A_CONSTANT(s->k.kind, take_part, s);
-}
-
-static void
-give_part_of(struct started *s)
-{
-	AS_A_CONSTANT(s->k.kind, give, s);
-}
-
 /* False: it is over. */
-static bool
-step(struct started *s)
+ALWAYS_INLINE bool
+step(enum coll_kind kind, struct started *s)
 {
-	switch (s->stage) {
-	case GIVE: give_part_of(s); break;
-	case FOLD: combine_slice(s); break;
-	case TAKE:
-		if (!s->zerocopy)
-			return take_part_of(s);
+	if (s->stage == GIVE)
+		give(kind, s);
+	else if (s->stage == TAKE && !is_zerocopy(kind, s))
+		return take_part(kind, s);
+	else if (s->stage == PART)
+		return false;
+	else if (s->stage == FOLD)
+		combine_slice(s);
+	else
 		take_zerocopy_slices(s);
-		break;
-	default: return false;
-	}
 	s->p.g.v->shown = s->p.g.round;
 	return true;
 }
 
 /* Go as far as possible. True if anything moved. */
-static bool
-goes_on(struct started *s, bool *over)
+ALWAYS_INLINE bool
+goes_on_as(enum coll_kind kind, struct started *s, bool *over)
 {
 	bool moved = false;
 
-	for (*over = false; !*over && can_go_on(s); moved = true)
-		*over = !step(s);
+	for (*over = false; !*over && can_go_on(kind, s); moved = true)
+		*over = !step(kind, s);
 	return moved;
+}
+
+static bool
+goes_on(struct started *s, bool *over)
+{
+	return BY_KIND(s->k.kind, goes_on_as, s, over);
 }
 
 /* --- its beginning and its end --- */
@@ -277,7 +282,8 @@ finish(struct started *s)
 	struct locality *v = s->p.g.v;
 	struct request *outer = s->outer;
 
-	passage_end(&s->p, s->k.kind);
+	if (patterns[s->k.kind].combines)
+		mpi_op_release(&s->p.op);
 	for_types(&s->k, span_type_release);
 	list_remove(&s->pending.link);
 	list_remove(&s->open);
@@ -308,7 +314,7 @@ started_can_move(const struct pending *p)
 
 	if (load_total(has_sleepers) == 0)
 		exchange_total(has_sleepers, 1);
-	return can_go_on(s);
+	return can_go_on(s->k.kind, s);
 }
 
 /* The flag that it waits for, or NULL: all that are needed are shown, or it waits for room. */
@@ -334,20 +340,21 @@ started_spin(struct pending *p)
 {
 	struct started *s = list_entry(p, struct started, pending);
 	const uint32_t *flag;
-	bool over = false;
+	bool over;
 
-	while (!over && (flag = awaited(s)) != NULL) {
+	while (goes_on(s, &over), !over) {
+		flag = awaited(s);
+		if (flag == NULL)
+			return;
 		for (int i = 0; (int32_t)(load_acquire(flag) - s->p.g.round) < 0; i++)
 			if (i == SPINS)
 				return;
-		goes_on(s, &over);
 	}
-	if (over)
-		finish(s);
+	finish(s);
 }
 
 /* Rounds that the call takes, ROUNDS_MAX + 1 if there are more; the same on all ranks. */
-static uint32_t
+ALWAYS_INLINE uint32_t
 rounds_of(struct passage *p, enum coll_kind kind)
 {
 	uint32_t rounds = kind == COLL_BARRIER;
@@ -406,28 +413,33 @@ set_out(struct started *s, uint32_t rounds)
 }
 
 /* Are there flags, and a buffer, for it? */
-static bool
-suits(struct started *s, struct mpi_rank *self, const struct comm *c, enum starts how)
+ALWAYS_INLINE bool
+suits(enum coll_kind kind, struct started *s, const struct comm *c, enum starts how)
 {
 	const struct locality *v = c->locality;
+	struct mpi_rank *self = s->p.g.self;
 	struct passage *p = &s->p;
 
-	if (s->zerocopy)
+	if (is_zerocopy(kind, s))
 		return transport_shares_memory(self) && can_combine(self, &s->k, false);
-	if (!passage_describe(p, s->k.kind, self, c) ||
+	if (!passage_describe(p, kind, self, c) ||
 		(how == STARTS_LAID_SMALL && p->all > LAID_SMALL_MAX))
 		return false;
-	return p->all * (patterns[s->k.kind].each ? (size_t)c->size : 1) <= FLAGS_SMALL ||
+	return p->all * (patterns[kind].each ? (size_t)c->size : 1) <= FLAGS_SMALL ||
 		v->started.buffers != NULL;
 }
 
-/* False: it takes too many rounds. */
-static bool
-started_begin(struct started *s, struct mpi_rank *self, struct locality *v)
+/* False: it is not for flags, or takes too many rounds. */
+ALWAYS_INLINE bool
+started_begin(enum coll_kind kind, struct started *s, const struct comm *c, enum starts how)
 {
+	struct locality *v = c->locality;
+	struct mpi_rank *self = s->p.g.self;
 	struct passage *p = &s->p;
-	enum coll_kind kind = s->k.kind;
 	uint32_t rounds;
+
+	if (!suits(kind, s, c, how))
+		return false;
 
 	p->g = (struct flags){.self = self, .v = v, .b = &v->started, .me = v->rank, .n = v->ranks,
 		.round = v->started.round};
@@ -435,12 +447,12 @@ started_begin(struct started *s, struct mpi_rank *self, struct locality *v)
 	p->op.own = NULL;
 	p->count = s->k.recv.count;
 	passage_begin(p, kind, self);
-	rounds = s->zerocopy ? ROUNDS_ZEROCOPY : rounds_of(p, kind);
+	rounds = is_zerocopy(kind, s) ? ROUNDS_ZEROCOPY : rounds_of(p, kind);
 	if (rounds > ROUNDS_MAX) {
 		mpi_op_release(&p->op);
 		return false;
 	}
-	if (rounds > 1 && !s->zerocopy)
+	if (rounds > 1 && !is_zerocopy(kind, s))
 		next_part(p, kind);
 	set_out(s, rounds);
 	return true;
@@ -462,10 +474,29 @@ mpi_started(struct mpi_rank *self, struct comm *c, const struct collective *k, e
 	}
 	s->k = *k;
 	s->p.k = &s->k;
+	s->p.g.self = self;
 	s->outer = outer;
 	s->zerocopy = how == STARTS_ZEROCOPY;
-	if (suits(s, self, c, how) && started_begin(s, self, v))
+	if (BY_KIND(k->kind, started_begin, s, c, how))
 		return true;
 	put_away(v, s);
 	return false;
+}
+
+bool
+mpi_flags_start(const struct fast_call *s, const struct collective *k, MPI_Request *request)
+{
+	struct request *r;
+
+	if (!mpi_choose_starts(s->comm, k->kind, s->bytes))
+		return false;
+	r = mpi_request_new_class(s->self, s->comm, NULL, NULL);
+	if (r == NULL)
+		return false;
+	if (!mpi_started(s->self, s->comm, k, STARTS_LAID, r)) {
+		mpi_request_free(s->self, r);
+		return false;
+	}
+	*request = (MPI_Request)r->handle;
+	return true;
 }

@@ -50,8 +50,8 @@ copy_short(char *to, const char *from, size_t len)
 		memcpy(to + len - 32, from + len - 32, 32);
 }
 
-static inline void
-copy_any(char *to, const char *from, size_t len)
+void
+mpi_shape_copy_bytes(char *to, const char *from, size_t len)
 {
 	if (len <= FEW)
 		copy_few(to, from, len);
@@ -65,9 +65,9 @@ static inline void
 move(struct mover *m, char *memory, size_t len)
 {
 	if (m->packs)
-		copy_any(m->stream, memory, len);
+		mpi_shape_copy_bytes(m->stream, memory, len);
 	else
-		copy_any(memory, m->stream, len);
+		mpi_shape_copy_bytes(memory, m->stream, len);
 	m->stream += len;
 }
 
@@ -109,7 +109,7 @@ copy_blocks(char *to, MPI_Aint to_step, const char *from, MPI_Aint from_step, si
 	default:
 		for (; count > 0; count--, to = address_shift(to, to_step),
 			from = address_shift(from, from_step))
-			copy_any(to, from, block);
+			mpi_shape_copy_bytes(to, from, block);
 	}
 }
 
@@ -162,7 +162,7 @@ move_even_runs(struct mover *m, const struct run *runs, MPI_Count count, char *m
 		for (MPI_Count i = 0; i < count; i++, stream += block) {
 			char *at = address_shift(memory, runs[i].at);
 
-			copy_any(m->packs ? stream : at, m->packs ? at : stream, block);
+			mpi_shape_copy_bytes(m->packs ? stream : at, m->packs ? at : stream, block);
 		}
 	}
 }
@@ -177,7 +177,7 @@ move_uneven_runs(struct mover *m, const struct run *r, MPI_Count count, char *me
 		size_t len = (size_t)(r[1].start - r[0].start);
 		char *at = address_shift(memory, r->at);
 
-		copy_any(m->packs ? stream : at, m->packs ? at : stream, len);
+		mpi_shape_copy_bytes(m->packs ? stream : at, m->packs ? at : stream, len);
 		stream += len;
 	}
 	m->stream = stream;

@@ -13,12 +13,24 @@ elements_of(const struct type *t, const void *buffer)
 	return (struct elements){mpi_type_shape(t), (MPI_Aint)t->extent, (void *)(uintptr_t)buffer};
 }
 
+/* A byte of elements that lie side by side. */
+static char *
+plain_byte(const struct type *t, const void *buffer, MPI_Count position)
+{
+	return address_shift(buffer, (MPI_Aint)(t->true_lb + position));
+}
+
 void
 mpi_type_pack(const struct type *t, const void *buffer, MPI_Count position, void *out,
 	MPI_Count bytes)
 {
-	struct elements e = elements_of(t, buffer);
+	struct elements e;
 
+	if (mpi_type_is_plain(t)) {
+		mpi_shape_copy_bytes(out, plain_byte(t, buffer, position), (size_t)bytes);
+		return;
+	}
+	e = elements_of(t, buffer);
 	mpi_shape_pack(&e, position, position + bytes, out);
 }
 
@@ -26,8 +38,13 @@ void
 mpi_type_unpack(const struct type *t, void *buffer, MPI_Count position, const void *in,
 	MPI_Count bytes)
 {
-	struct elements e = elements_of(t, buffer);
+	struct elements e;
 
+	if (mpi_type_is_plain(t)) {
+		mpi_shape_copy_bytes(plain_byte(t, buffer, position), in, (size_t)bytes);
+		return;
+	}
+	e = elements_of(t, buffer);
 	mpi_shape_unpack(&e, position, position + bytes, in);
 }
 
@@ -48,17 +65,19 @@ void
 mpi_type_copy(const struct type *to, void *to_buffer, const struct type *from,
 	const void *from_buffer, MPI_Count bytes)
 {
-	struct elements in = elements_of(to, to_buffer), out = elements_of(from, from_buffer);
+	struct elements in, out;
 
 	if (bytes == 0)
 		return;
-	if (mpi_type_is_plain(to))
-		mpi_shape_pack(&out, 0, bytes, address_shift(to_buffer, (MPI_Aint)to->true_lb));
-	else if (mpi_type_is_plain(from))
-		mpi_shape_unpack(&in, 0, bytes,
-			address_shift(from_buffer, (MPI_Aint)from->true_lb));
-	else
+	if (mpi_type_is_plain(to)) {
+		mpi_type_pack(from, from_buffer, 0, plain_byte(to, to_buffer, 0), bytes);
+	} else if (mpi_type_is_plain(from)) {
+		mpi_type_unpack(to, to_buffer, 0, plain_byte(from, from_buffer, 0), bytes);
+	} else {
+		in = elements_of(to, to_buffer);
+		out = elements_of(from, from_buffer);
 		copy_pieces(&in, &out, bytes);
+	}
 }
 
 MPI_Count

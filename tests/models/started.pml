@@ -19,17 +19,17 @@
  * proves: mpi/coll/rounds.h rounds_is_shown 2413a94871a3
  * proves: mpi/coll/started_coll.c over_before b7506ea4938b
  * proves: mpi/coll/started_coll.c all_wait_for_all 4815eec78c9c
- * proves: mpi/coll/started_coll.c give 8a93f7889315
- * proves: mpi/coll/started_coll.c take_part 21e38381d604
+ * proves: mpi/coll/started_coll.c give 2bb7e279cfcb
+ * proves: mpi/coll/started_coll.c take_part 2a31e319945e
  * proves: mpi/coll/started_coll.c started_room 5de04d714f77
  * proves: mpi/coll/flags_fast.c start_bcast f068b4ff4ed7
  * proves: mpi/coll/flags_fast.c start_large_bcast a5f7bdbc6ab0
  * proves: mpi/coll/flags_fast.c mpi_flags_start_bcast cf737516ce82
- * proves: mpi/coll/started_coll.c givers_have_come 3631373c66a2
- * proves: mpi/coll/started_coll.c can_give 084d2aefd23b
- * proves: mpi/coll/started_coll.c step 190002248ff6
- * proves: mpi/coll/started_coll.c finish ba92721efc39
- * proves: mpi/coll/started_coll.c started_can_move 7762e1ebb71a
+ * proves: mpi/coll/started_coll.c givers_have_come 8554f538b97b
+ * proves: mpi/coll/started_coll.c can_give f8041c751b6b
+ * proves: mpi/coll/started_coll.c step a735658a6712
+ * proves: mpi/coll/started_coll.c finish c050d00992f9
+ * proves: mpi/coll/started_coll.c started_can_move abf133bddfa7
  * proves: mpi/coll/flags.h mpi_flags_show d503e4caa6d2
  *
  * run: -DRANKS=2 -DROUNDS=3
@@ -129,16 +129,15 @@ inline give(round) {
 		j = round
 #endif
 	};
+#ifndef SHOW_BEFORE_LAYING
+	if :: GIVES(round) -> data[PLACE(round, _pid)] = round :: else fi;
+#endif
 	with_flag[AT(round, _pid)] = j;
 	j = 0;
+	flag[AT(round, _pid)] = round;
+	wake();
 #ifdef SHOW_BEFORE_LAYING
-	flag[AT(round, _pid)] = round;
-	wake();
 	if :: GIVES(round) -> data[PLACE(round, _pid)] = round :: else fi;
-#else
-	if :: GIVES(round) -> data[PLACE(round, _pid)] = round :: else fi;
-	flag[AT(round, _pid)] = round;
-	wake();
 #endif
 	given[round] = true
 }
