@@ -295,6 +295,11 @@ def test_a_rank_that_forks_gets_an_error_that_says_what_to_do():
     assert "--ranks process" in run.output, run.output
 
 
+def test_memcpy_copies_what_it_should_and_nothing_beside_it():
+    run = simple(1, [":copies"])
+    assert run.status == 0 and "FAIL" not in run.output, run.output
+
+
 def test_a_host_without_room_for_mappings_refuses_calls_and_nothing_else():
     run = simple(1, [":mappings"])
     assert run.status == 0 and "FAIL" not in run.output and "ok mappings" in run.output, run.output
