@@ -23,6 +23,7 @@ import glob
 import os
 import re
 import sys
+import textwrap
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -132,7 +133,9 @@ def status(rows, done):
             if some:
                 names = [f"`MPI_{r.name}`" + (" `_c`" if len(r.widths) > 1 else "") for r in some]
                 out += ["", f"**{chapter}, {words}:** " + ", ".join(names)]
-    return "\n".join(out) + "\n"
+    lines = (line if line.startswith("|") else
+             textwrap.fill(line, 100, break_on_hyphens=False, break_long_words=False) for line in out)
+    return "\n".join(lines) + "\n"
 
 
 def main():

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Active messages to the home core: ticket, order ring, slot, doorbell; and the doorbell itself, as every back end builds it from two
- * flags. Stores wait in a buffer per core (first in, first out) until it drains by itself or a fence, an atomic add or a wait
- * empties it, so that what a fence is for can be seen.
+ * Active messages to the home core: ticket, order ring, slot, doorbell; and the doorbell itself, as
+ * every back end builds it from two flags. Stores wait in a buffer per core (first in, first out)
+ * until it drains by itself or a fence, an atomic add or a wait empties it, so that what a fence is
+ * for can be seen.
  *
- * Shown: service in the order of the tickets; every call served once, with its data, and its result returned to its sender; no order
- * slot overwritten before it was read; no wake-up lost (every process reaches its end). -DNO_BUFFERS: stores are seen at once, to
- * keep three senders small.
+ * Shown: service in the order of the tickets; every call served once, with its data, and its result
+ * returned to its sender; no order slot overwritten before it was read; no wake-up lost (every
+ * process reaches its end). -DNO_BUFFERS: stores are seen at once, to keep three senders small.
  *
  * proves: kernel/am/am.c call_home d9722b0d035c
  * proves: kernel/am/am.c call_wait c47b7e5f2bf1

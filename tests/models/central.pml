@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Central barriers of the ranks of a cluster, with slots and a table used in turns, and ranks that sleep. The words are in one total order, as they
- * are in the code; slots and the table are plain memory, which the words order. The releasing rank is the last to come, or with
- * -DLEADER always rank 0 (central barriers between clusters). With -DLANES=2 ranks are counted in lanes first; the last one of a lane counts for
- * it, and clears the lane's count before that. With -DSPREAD as well each lane has a word of its own on which it sees that all have come
- * (ranks with a core each), beside which lies a copy of the table, as the result of a fast path of a central barrier does.
- * With -DFAST slots and table are there once: nobody but the releasing rank reads slots (the fast path of central barriers, and all that compute one result).
+ * Central barriers of the ranks of a cluster, with slots and a table used in turns, and ranks that
+ * sleep. The words are in one total order, as they are in the code; slots and the table are plain
+ * memory, which the words order. The releasing rank is the last to come, or with -DLEADER always
+ * rank 0 (central barriers between clusters). With -DLANES=2 ranks are counted in lanes first; the
+ * last one of a lane counts for it, and clears the lane's count before that. With -DSPREAD as well
+ * each lane has a word of its own on which it sees that all have come (ranks with a core each),
+ * beside which lies a copy of the table, as the result of a fast path of a central barrier does.
+ * With -DFAST slots and table are there once: nobody but the releasing rank reads slots (the fast
+ * path of central barriers, and all that compute one result).
  *
- * The error of a barrier between clusters is one word beside the table: its leader writes it when all have
- * come, and each rank reads it before it comes again, as with -DFAST.
+ * The error of a barrier between clusters is one word beside the table: its leader writes it when
+ * all have come, and each rank reads it before it comes again, as with -DFAST.
  *
- * Shown: the releasing rank reads of every slot what was laid there for this barrier; everybody reads the table and all slots of this
- * barrier after it, whatever the others do meanwhile; nobody leaves before all have come; no wake-up is lost (all reach their end).
+ * Shown: the releasing rank reads of every slot what was laid there for this barrier; everybody
+ * reads the table and all slots of this barrier after it, whatever the others do meanwhile; nobody
+ * leaves before all have come; no wake-up is lost (all reach their end).
  *
  * proves: mpi/coll/central.c mpi_central_arrive 065fb551ba3c
  * proves: mpi/coll/central.c mpi_central_wake 671d0fe5808b

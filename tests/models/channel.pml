@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A direction of a channel in shared memory (user/channel.c, and a server that listens to many, user/service_loop.c): the sender puts MESSAGES messages into SLOTS slots, the receiver takes them. Either
- * may sleep at any time when it finds nothing to do, without looking a while before. What a core stores is seen by the other in its order, at any
- * later time, but not after a fence or a kernel call of the core: each has a queue of stores. A wake-up is a bit, which stays until it is slept for;
- * it may be set without a reason (the bit is the other direction's, too).
+ * A direction of a channel in shared memory (user/channel.c, and a server that listens to many,
+ * user/service_loop.c): the sender puts MESSAGES messages into SLOTS slots, the receiver takes
+ * them. Either may sleep at any time when it finds nothing to do, without looking a while before.
+ * What a core stores is seen by the other in its order, at any later time, but not after a fence or
+ * a kernel call of the core: each has a queue of stores. A wake-up is a bit, which stays until it
+ * is slept for; it may be set without a reason (the bit is the other direction's, too).
  *
- * Shown: all messages are taken, each once: nobody sleeps for good, whatever is seen late; the sender never overwrites what was not taken.
+ * Shown: all messages are taken, each once: nobody sleeps for good, whatever is seen late; the
+ * sender never overwrites what was not taken.
  *
  * proves: user/channel.c wake_sleeper f54982d49185
  * proves: user/channel.c is_full 08ed67b171b0

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * A home core that is a time-sharing core runs one user thread, which never waits. Home works only when that thread is interrupted, or calls:
- * a round takes as many turns as there are senders. A turn serves a message, if one is there, and does one step of something else: it takes an event
- * of the NoC, does a part of a chore (the end of a process, a shoot-down), or ends a wait whose deadline has come. A round that has
- * used all its turns rings home for the next. Another core sends MESSAGES messages, each of which may begin a chore of
- * STEPS steps or set a deadline; another cluster brings EVENTS events; the thread makes CALLS calls, each of which may begin a chore.
+ * A home core that is a time-sharing core runs one user thread, which never waits. Home works only
+ * when that thread is interrupted, or calls: a round takes as many turns as there are senders. A
+ * turn serves a message, if one is there, and does one step of something else: it takes an event of
+ * the NoC, does a part of a chore (the end of a process, a shoot-down), or ends a wait whose
+ * deadline has come. A round that has used all its turns rings home for the next. Another core
+ * sends MESSAGES messages, each of which may begin a chore of STEPS steps or set a deadline;
+ * another cluster brings EVENTS events; the thread makes CALLS calls, each of which may begin a
+ * chore.
  *
- * Home's thread is stopped by an interrupt or an armed tick only. Shown: every message is answered, every event taken, every
- * chore done to its end, every deadline ended, though the thread computes without end.
+ * Home's thread is stopped by an interrupt or an armed tick only. Shown: every message is answered,
+ * every event taken, every chore done to its end, every deadline ended, though the thread computes
+ * without end.
  *
  * proves: kernel/thread/run.c home_work 21fa935d1d2a
  * proves: kernel/thread/run.c home_round c662452d4872

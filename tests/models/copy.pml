@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages that are copied when they are written to, against shoot-downs. A page of process A is written by threads on two cores, each its own word,
- * through translations that the cores remember. A third thread copies the page into process B: both have its frame then, and A's may not be
- * written to any more. Whoever writes asks home for a frame, copies the page on its own core, and home puts the frame in the page's place; other cores forget the old one before the thread
- * goes on. When B is gone A's page may be written to again where it is.
- * With ENTERS home places a thread of A on the second core later: until then nothing is asked of that core.
+ * Pages that are copied when they are written to, against shoot-downs. A page of process A is
+ * written by threads on two cores, each its own word, through translations that the cores remember.
+ * A third thread copies the page into process B: both have its frame then, and A's may not be
+ * written to any more. Whoever writes asks home for a frame, copies the page on its own core, and
+ * home puts the frame in the page's place; other cores forget the old one before the thread goes
+ * on. When B is gone A's page may be written to again where it is. With ENTERS home places a thread
+ * of A on the second core later: until then nothing is asked of that core.
  *
- * A frame that was the page's stays what it is until no core knows it any more (limbo, model view.pml and knows.pml), so it is not used again here.
+ * A frame that was the page's stays what it is until no core knows it any more (limbo, model
+ * view.pml and knows.pml), so it is not used again here.
  *
- * Shown: B's page never changes once the copying has ended; a thread finds what it and the other wrote last, so no write goes to a frame that is the page's no longer; a frame
- * that nobody refers to is written by nobody.
+ * Shown: B's page never changes once the copying has ended; a thread finds what it and the other
+ * wrote last, so no write goes to a frame that is the page's no longer; a frame that nobody refers
+ * to is written by nobody.
  *
  * proves: kernel/mem/demand.c look_serve d26f98bc3354
  * proves: kernel/mem/demand.c look_private 2a60fbc235d5

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mailbox ports that share connectors: SENDERS clusters with one connector each at a receiver, which has two ports. Nobody reads port 0,
- * and port 1 is read to the end: any message that is there, or (SELECTIVE) those of the last cluster first. Then both ports are closed. A
- * home core does one thing at a time; puts, events and reads of different clusters interleave freely. With SILENT cluster 0 wants credits
- * again and again, and never answers when it is granted one. With VICTIM it stops at any moment, and the others are told.
+ * Mailbox ports that share connectors: SENDERS clusters with one connector each at a receiver,
+ * which has two ports. Nobody reads port 0, and port 1 is read to the end: any message that is
+ * there, or (SELECTIVE) those of the last cluster first. Then both ports are closed. A home core
+ * does one thing at a time; puts, events and reads of different clusters interleave freely. With
+ * SILENT cluster 0 wants credits again and again, and never answers when it is granted one. With
+ * VICTIM it stops at any moment, and the others are told.
  *
- * Shown: what lies at port 0 holds back nothing at port 1: all messages for that are read, whole and in order, also while a cluster is
- * silent or has died; a slot is never written while a message lies there; a cluster has one credit of a port at most; at most one event
- * per direction is in flight for a port and a pair; in the end no cluster keeps a message.
+ * Shown: what lies at port 0 holds back nothing at port 1: all messages for that are read, whole
+ * and in order, also while a cluster is silent or has died; a slot is never written while a message
+ * lies there; a cluster has one credit of a port at most; at most one event per direction is in
+ * flight for a port and a pair; in the end no cluster keeps a message.
  *
  * proves: kernel/ikc/mail_in.c mail_arrived 4860e2126b7b
  * proves: kernel/ikc/mail_in.c mail_wanted 0e1920cd158c

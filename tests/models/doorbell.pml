@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hosted doorbell: two words and a futex of the host. One core waits for work, others bring work and ring. Every operation on
- * the two words is sequentially consistent in the code, so stores are seen at once here.
+ * The hosted doorbell: two words and a futex of the host. One core waits for work, others bring
+ * work and ring. Every operation on the two words is sequentially consistent in the code, so stores
+ * are seen at once here.
  *
- * Shown: no wake-up is lost (the core takes all the work and every process reaches its end). FUTEX_ON_RUNG is how it once was: a ringer
- * that is late with waking makes the core look awake while it goes to sleep, and the next ringer wakes nobody.
+ * Shown: no wake-up is lost (the core takes all the work and every process reaches its end).
+ * FUTEX_ON_RUNG is how it once was: a ringer that is late with waking makes the core look awake
+ * while it goes to sleep, and the next ringer wakes nobody.
  *
- * INTERRUPT: the ringers are hal_interrupt, and the core may run a user thread, where only a signal reaches it. The signal is spared
- * where the ring ends a wait. BEGIN_IS_A_WAIT: a core that is about to wait may still decide to run a user thread.
+ * INTERRUPT: the ringers are hal_interrupt, and the core may run a user thread, where only a signal
+ * reaches it. The signal is spared where the ring ends a wait. BEGIN_IS_A_WAIT: a core that is
+ * about to wait may still decide to run a user thread.
  *
- * DIES: one of the ringers may be killed at any moment, as the process of its cluster. The launcher then tells of the death, rings, and wakes
- * whoever the dead one was about to wake.
+ * DIES: one of the ringers may be killed at any moment, as the process of its cluster. The launcher
+ * then tells of the death, rings, and wakes whoever the dead one was about to wake.
  *
  * proves: hal/cpu/hosted/wait.c hal_wait_begin 4832cfdc32c7
  * proves: hal/cpu/hosted/wait.c sleep_until d8329c9e85e8

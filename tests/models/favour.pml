@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The favoured thread of a rank (mpi/core/lock.h) enters and leaves its library with plain stores, until another thread calls. Its stores wait in
- * a buffer before others see them, in order; its loads see its own. The other one stores at once, and makes the favoured one's buffer empty (the
+ * The favoured thread of a rank (mpi/core/lock.h) enters and leaves its library with plain stores,
+ * until another thread calls. Its stores wait in a buffer before others see them, in order; its
+ * loads see its own. The other one stores at once, and makes the favoured one's buffer empty (the
  * fence that the system makes in all threads of the process). Both then share the ordinary lock.
  *
  * Shown: never two inside; nobody waits without end.

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Flags: ranks that work in rounds, each showing the number of its round on one of TURNS flags, with data beside it. In every round one rank, chosen
- * anew, gives (a broadcast) or all give (an allreduce); who only takes waits for the giver alone, so that ranks are rounds apart. The words are in
- * one total order, as they are in the code; data is plain memory, which they order.
+ * Flags: ranks that work in rounds, each showing the number of its round on one of TURNS flags,
+ * with data beside it. In every round one rank, chosen anew, gives (a broadcast) or all give (an
+ * allreduce); who only takes waits for the giver alone, so that ranks are rounds apart. The words
+ * are in one total order, as they are in the code; data is plain memory, which they order.
  *
- * Shown: who takes data of a round finds what was laid there in that round, though flags and data are used again; no wake-up is lost (all reach
- * their end).
+ * Shown: who takes data of a round finds what was laid there in that round, though flags and data
+ * are used again; no wake-up is lost (all reach their end).
  *
  * proves: mpi/coll/flags.h mpi_flags_buffer 35e15ddde14d
  * proves: mpi/coll/flags.h mpi_flags_show d503e4caa6d2

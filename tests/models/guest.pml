@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A guest leaves while home sweeps (hal/guest.h). Home posts each sweep to the guest's core if the process still counts it, one post at a
- * time, and waits for the acknowledgement; the guest asks to leave, and serves posts as long as it is there.
+ * A guest leaves while home sweeps (hal/guest.h). Home posts each sweep to the guest's core if the
+ * process still counts it, one post at a time, and waits for the acknowledgement; the guest asks to
+ * leave, and serves posts as long as it is there.
  *
- * Shown: every sweep ends (home reaches its end state), and the guest gets away. After it has gone nobody serves its core.
+ * Shown: every sweep ends (home reaches its end state), and the guest gets away. After it has gone
+ * nobody serves its core.
  *
  * proves: kernel/thread/guest.c leave_serve 4fc4343b0302
  * proves: kernel/thread/guest.c kernel_guest_leave e3b670c60476

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Core 0 becomes a TC and a KC again while others call home. As a KC it looks for messages itself, so a core that calls only stores its
- * message; as a TC it may run a thread, and only an interrupt makes it look. Which of the two a core does tells a shared word, which it
- * reads behind its ticket. Stores wait in a buffer per core (first in, first out) until it drains by itself or a fence or a ticket
- * empties it. That a waiting core wakes up is shown in am.pml; here it does at once.
+ * Core 0 becomes a TC and a KC again while others call home. As a KC it looks for messages itself,
+ * so a core that calls only stores its message; as a TC it may run a thread, and only an interrupt
+ * makes it look. Which of the two a core does tells a shared word, which it reads behind its
+ * ticket. Stores wait in a buffer per core (first in, first out) until it drains by itself or a
+ * fence or a ticket empties it. That a waiting core wakes up is shown in am.pml; here it does at
+ * once.
  *
- * Shown: no message waits while core 0 runs a thread and nobody interrupts it (every process reaches its end).
+ * Shown: no message waits while core 0 runs a thread and nobody interrupts it (every process
+ * reaches its end).
  *
  * proves: kernel/am/am.c ring_home 3167dea8bbba
  * proves: kernel/am/am.c am_waiting dcc04151efb8

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shoot-downs skip cores that cannot hold a translation. Home maps and unmaps a page of space P; a core runs threads of P and of Q that home
- * places there, and after the last thread of P stays in its space until it needs another. Home knows which cores had threads of P (`had`),
- * how many each has (its own count), and reads the word `knows` of a core, which says what space it used last. It skips a core
- * that has no thread of P and whose word names another space, and then forgets that it had any.
+ * Shoot-downs skip cores that cannot hold a translation. Home maps and unmaps a page of space P; a
+ * core runs threads of P and of Q that home places there, and after the last thread of P stays in
+ * its space until it needs another. Home knows which cores had threads of P (`had`), how many each
+ * has (its own count), and reads the word `knows` of a core, which says what space it used last. It
+ * skips a core that has no thread of P and whose word names another space, and then forgets that it
+ * had any.
  *
- * While a core's space is P, its hardware may walk the page table at any moment, whatever the core does. Stores of the core and of home are
- * seen later by others, in the order that the release stores of messages and rings give.
+ * While a core's space is P, its hardware may walk the page table at any moment, whatever the core
+ * does. Stores of the core and of home are seen later by others, in the order that the release
+ * stores of messages and rings give.
  *
- * Shown: no thread ever uses a page by a translation whose frame was freed; no core that is skipped can walk the tables, which change; a process that is gone has no core left in
- * its space, so that its tables and its entry can be used again.
+ * Shown: no thread ever uses a page by a translation whose frame was freed; no core that is skipped
+ * can walk the tables, which change; a process that is gone has no core left in its space, so that
+ * its tables and its entry can be used again.
  *
  * proves: kernel/mem/sweep.c concerns 2fcd7528e1d1
  * proves: kernel/mem/sweep.c sweep_cover eb6956ae33d7

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A page of a window that is lent to another cluster as a channel, and is used again and again: the maker M makes the channel and closes it at any
- * time; at U, whoever reads at the port opens it or not, maps it, lets a core look at it, unmaps it and closes it at any time. Home cores do one
- * thing at a time, events of the pair keep their order. With DEATH cluster U counts as dead at some moment, though its cores may still run; later it
- * is stopped, and its next life is met. With NEVER_UNMAPS the process that has opened it does not give it up by itself.
+ * A page of a window that is lent to another cluster as a channel, and is used again and again: the
+ * maker M makes the channel and closes it at any time; at U, whoever reads at the port opens it or
+ * not, maps it, lets a core look at it, unmaps it and closes it at any time. Home cores do one
+ * thing at a time, events of the pair keep their order. With DEATH cluster U counts as dead at some
+ * moment, though its cores may still run; later it is stopped, and its next life is met. With
+ * NEVER_UNMAPS the process that has opened it does not give it up by itself.
  *
- * Shown: when the page is free for somebody else no core of U can reach it; nothing of one channel is taken for another; in the end it is free,
- * whoever closes first.
+ * Shown: when the page is free for somebody else no core of U can reach it; nothing of one channel
+ * is taken for another; in the end it is free, whoever closes first.
  *
  * proves: kernel/ikc/channel.c offered 671f53e54826
  * proves: kernel/ikc/channel.c closed 54fe4bb07b8f

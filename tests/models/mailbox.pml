@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mailboxes between clusters: SENDERS clusters with WRITERS threads each write to one port of a receiving cluster. Each cluster has a home
- * core that does one thing at a time (`home`); put, events and copies of different clusters interleave freely. With VICTIM a
- * cluster stops at any moment and the others are told.
+ * Mailboxes between clusters: SENDERS clusters with WRITERS threads each write to one port of a
+ * receiving cluster. Each cluster has a home core that does one thing at a time (`home`); put,
+ * events and copies of different clusters interleave freely. With VICTIM a cluster stops at any
+ * moment and the others are told.
  *
- * A step is what one other cluster can tell apart: the put with its ghosts, an event, the copy, the end of the copy with the look whether
- * the sender is dead. What touches only the own cluster, under `home`, is in one step with what stands before or behind it: nobody can
- * come between, because taking `home` commutes with what others did before and giving it back with what they do after. The look at
- * `dead` commutes with the put and with the end of the copy: of the death only it and what is told of it are seen.
+ * A step is what one other cluster can tell apart: the put with its ghosts, an event, the copy, the
+ * end of the copy with the look whether the sender is dead. What touches only the own cluster,
+ * under `home`, is in one step with what stands before or behind it: nobody can come between,
+ * because taking `home` commutes with what others did before and giving it back with what they do
+ * after. The look at `dead` commutes with the put and with the end of the copy: of the death only
+ * it and what is told of it are seen.
  *
  * This is a machine where each port has a connector; credits.pml is of ports that share them.
  *
- * Shown: messages of a cluster are read once, whole, in order; a slot is never written before it was read; at most one event per
- * direction is in flight for a port and a pair; nobody waits for ever, also when a cluster dies: every process reaches its end.
+ * Shown: messages of a cluster are read once, whole, in order; a slot is never written before it
+ * was read; at most one event per direction is in flight for a port and a pair; nobody waits for
+ * ever, also when a cluster dies: every process reaches its end.
  *
  * proves: kernel/ikc/mail_out.c mail_out_write 7cdeac112185
  * proves: kernel/ikc/mail_out.c mail_out_result 12cd0037c842
@@ -85,8 +89,8 @@ bool unread[SENDERS];			/* the slot holds what was not read */
 #define LEAVE(c) home[c] = false
 
 /*
- * ikc_look: one step; messages and events come between two. The oldest goes on if its wait is over: as long as the slot is free, whoever goes on,
- * and for good when the receiver is gone.
+ * ikc_look: one step; messages and events come between two. The oldest goes on if its wait is over:
+ * as long as the slot is free, whoever goes on, and for good when the receiver is gone.
  */
 inline look_step(c, t) {
 	if

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A thread T is sent from core to core, while it computes, waits and is woken, and its process may be
- * killed at any moment. Home says ASKS times on which of two cores T shall run; T makes CALLS calls
- * in which it may wait. Home is another core. A core that computes is stopped by an interrupt only,
- * and a wait of a core takes the interrupt that ends it.
+ * A thread T is sent from core to core, while it computes, waits and is woken, and its process may
+ * be killed at any moment. Home says ASKS times on which of two cores T shall run; T makes CALLS
+ * calls in which it may wait. Home is another core. A core that computes is stopped by an interrupt
+ * only, and a wait of a core takes the interrupt that ends it.
  *
  * Shown: one core at a time has T; it takes T up with what the core before has written of it, and
  * not with what it knew itself from an earlier time; in the end T is where it was last asked to be

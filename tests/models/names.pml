@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A slot of the table of names: one writer writes a name and its place (two words here) again and again, between an odd version and an even one. Readers look
- * at the version, at the words, and at the version again, and believe the words if both versions are the same even one. What the writer stores becomes visible at
- * any later time, stores to different words in any order, but not across a fence; what a reader looks at between two fences it looks at in any order. Looks at
- * one word never go back.
+ * A slot of the table of names: one writer writes a name and its place (two words here) again and
+ * again, between an odd version and an even one. Readers look at the version, at the words, and at
+ * the version again, and believe the words if both versions are the same even one. What the writer
+ * stores becomes visible at any later time, stores to different words in any order, but not across
+ * a fence; what a reader looks at between two fences it looks at in any order. Looks at one word
+ * never go back.
  *
  * Shown: a reader that believes what it has read has read two words that were written together.
  *

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preemption against wake-ups and kills. A time-sharing core runs LOW and, with -DTWO, another thread of the same priority; neither waits
- * for anything, and LOW makes CALLS calls to home. HIGH has the higher priority: it sleeps, is woken by home WAKES times in all (by an
- * event or a deadline, whatever ends its wait: see wait.pml), and its process may be killed at any moment. Home is another core. A thread stays with
- * its core; what changes the core is the record of a thread, which home gives to another one once the killed one is gone.
+ * Preemption against wake-ups and kills. A time-sharing core runs LOW and, with -DTWO, another
+ * thread of the same priority; neither waits for anything, and LOW makes CALLS calls to home. HIGH
+ * has the higher priority: it sleeps, is woken by home WAKES times in all (by an event or a
+ * deadline, whatever ends its wait: see wait.pml), and its process may be killed at any moment.
+ * Home is another core. A thread stays with its core; what changes the core is the record of a
+ * thread, which home gives to another one once the killed one is gone.
  *
- * A core that computes is stopped by an interrupt or an armed tick only, so a wake-up that is lost ends the search in a state that is no end.
- * Shown: no wake-up is lost, whatever the core does when it comes; threads of one priority have their turns; one that is cut short goes on
- * before its equal; the tick is armed in user mode just while another thread can run; no core knows a record that home gives away.
+ * A core that computes is stopped by an interrupt or an armed tick only, so a wake-up that is lost
+ * ends the search in a state that is no end. Shown: no wake-up is lost, whatever the core does when
+ * it comes; threads of one priority have their turns; one that is cut short goes on before its
+ * equal; the tick is armed in user mode just while another thread can run; no core knows a record
+ * that home gives away.
  *
  * proves: kernel/thread/wait.c push_ready f6ca392e52b1
  * proves: kernel/thread/wait.c thread_ready df2442592a75

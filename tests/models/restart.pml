@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Restart of a cluster X by cluster 0, while a peer P talks to it: P's home core gives a core leave to put a block, the core looks whether
- * the life that it was told of is up, puts, and comes back. X is stopped at any moment, also while it boots, several times. P may die at any
- * moment; its core then goes on until the machine stops it.
+ * Restart of a cluster X by cluster 0, while a peer P talks to it: P's home core gives a core leave
+ * to put a block, the core looks whether the life that it was told of is up, puts, and comes back.
+ * X is stopped at any moment, also while it boots, several times. P may die at any moment; its core
+ * then goes on until the machine stops it.
  *
- * Shown: no block and no event that was meant for one life comes to a later one, and each restart comes to its end.
+ * Shown: no block and no event that was meant for one life comes to a later one, and each restart
+ * comes to its end.
  *
  * proves: kernel/ikc/restart.c has_settled ef564b42ddf8
  * proves: kernel/ikc/restart.c answer ef67dce0678c

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * A view of memory is revoked, and what was mapped through it goes. One page; view 1 lies below view 0; process i maps the page through a
- * copy of a handle of view i and runs on core i, which may keep its translation. One thread revokes view 0, another view 1, at the same
- * time; their process, or one that has mapped the page, is killed; the last handles are closed. Home does one bounded step at a time: a
- * message, a look at one mapping, the end of a shoot-down, a part of the end of a process. Cores acknowledge when they get to it.
+ * A view of memory is revoked, and what was mapped through it goes. One page; view 1 lies below
+ * view 0; process i maps the page through a copy of a handle of view i and runs on core i, which
+ * may keep its translation. One thread revokes view 0, another view 1, at the same time; their
+ * process, or one that has mapped the page, is killed; the last handles are closed. Home does one
+ * bounded step at a time: a message, a look at one mapping, the end of a shoot-down, a part of the
+ * end of a process. Cores acknowledge when they get to it.
  *
- * Shown: when a revocation has returned, what was mapped through its view is in no page table and in no core's memory of
- * translations; nobody ever uses the frame when it is free; it has one reference for each mapping, not more and not less; whoever dies,
- * in the end all mappings that are dead are gone, and the frame is free when nothing names it.
+ * Shown: when a revocation has returned, what was mapped through its view is in no page table and
+ * in no core's memory of translations; nobody ever uses the frame when it is free; it has one
+ * reference for each mapping, not more and not less; whoever dies, in the end all mappings that are
+ * dead are gone, and the frame is free when nothing names it.
  *
  * proves: kernel/mem/mapping.c mapping_begin 4ed22294fb5f
  * proves: kernel/mem/mapping.c mappings_cut 4188c3507fa8

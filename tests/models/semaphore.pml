@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Semaphores of user level (user/sem.c). PLAIN threads wait for semaphore 0, ALTS threads for both semaphores, or in their second turn for
- * semaphore 1 only; UPPERS threads up one of them, whichever, UPS times. Who waits for one sleeps in the kernel's queue at its word, who waits for
- * several at a word of his own. A word changes by compare-and-swap, all of which are sequentially consistent in the code. The kernel enqueues a
- * thread and then looks at the word; who is woken is counted.
+ * Semaphores of user level (user/sem.c). PLAIN threads wait for semaphore 0, ALTS threads for both
+ * semaphores, or in their second turn for semaphore 1 only; UPPERS threads up one of them,
+ * whichever, UPS times. Who waits for one sleeps in the kernel's queue at its word, who waits for
+ * several at a word of his own. A word changes by compare-and-swap, all of which are sequentially
+ * consistent in the code. The kernel enqueues a thread and then looks at the word; who is woken is
+ * counted.
  *
- * Shown: when nothing goes on, nobody sleeps for a semaphore whose value is not 0, nor with something granted; and what was upped was downed or
- * is there. DEATH: in a shared segment a thread may end while it sleeps, or is about to: it swallows nothing. KILL: whoever ups may end at any
+ * Shown: when nothing goes on, nobody sleeps for a semaphore whose value is not 0, nor with
+ * something granted; and what was upped was downed or is there. DEATH: in a shared segment a thread
+ * may end while it sleeps, or is about to: it swallows nothing. KILL: whoever ups may end at any
  * moment: what others have missed by that is found by one look of each sleeper.
  *
  * proves: user/sem.c mark_again 66c54cad8bb9

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Non-blocking collectives with flags: each call has a round; a rank may have several on its way, shows its rounds in order, and is over with
- * them in any order. In every round one rank, chosen anew, gives (a broadcast) or all give (an allreduce). A rank that is over with all rounds
- * before one shows that, but not before OVER of them are new, by a word of its own, and beside each flag that it shows
- * at once; who has seen all flags of a round looks at both. The words are in one total order, as they are in the code; data is plain memory.
+ * Non-blocking collectives with flags: each call has a round; a rank may have several on its way,
+ * shows its rounds in order, and is over with them in any order. In every round one rank, chosen
+ * anew, gives (a broadcast) or all give (an allreduce). A rank that is over with all rounds before
+ * one shows that, but not before OVER of them are new, by a word of its own, and beside each flag
+ * that it shows at once; who has seen all flags of a round looks at both. The words are in one
+ * total order, as they are in the code; data is plain memory.
  *
- * LARGE is a round whose data lies where there is room for one round only: who starts it shows what is over, and shows each round that is
- * while it is open.
+ * LARGE is a round whose data lies where there is room for one round only: who starts it shows what
+ * is over, and shows each round that is while it is open.
  *
- * Shown: who takes data of a round finds what was laid there in that round, though flags and data are used again; no wake-up is lost, and room
- * always comes up (all reach their end, whoever sleeps when).
+ * Shown: who takes data of a round finds what was laid there in that round, though flags and data
+ * are used again; no wake-up is lost, and room always comes up (all reach their end, whoever sleeps
+ * when).
  *
  * proves: mpi/coll/rounds.h rounds_show_over 0ee8a03867b2
  * proves: mpi/coll/rounds.h rounds_show_over_with_flag 7a5920466a14

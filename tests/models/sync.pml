@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sync points: the ONE and PARTNERS other clusters. ALL_TO_ONE: each partner signals ROUNDS times as soon as it may, the ONE waits; with CLOSE
- * it closes its end after a round and makes a new one. TO_ALL: the ONE signals, each partner waits. Each home core does one thing at a
- * time (a step is atomic); events of a pair keep their order, those of different pairs interleave freely. With DEATH partner 0 stops at any moment.
+ * Sync points: the ONE and PARTNERS other clusters. ALL_TO_ONE: each partner signals ROUNDS times
+ * as soon as it may, the ONE waits; with CLOSE it closes its end after a round and makes a new one.
+ * TO_ALL: the ONE signals, each partner waits. Each home core does one thing at a time (a step is
+ * atomic); events of a pair keep their order, those of different pairs interleave freely. With
+ * DEATH partner 0 stops at any moment.
  *
- * Shown: a round takes one signal of each, none is lost or counted twice, also one that comes before the waiting end exists; at most one signal and
- * one answer of a pair are under way; nobody is more than one signal ahead; a signal for a life that is over is not taken by another one; whoever waits
- * goes on: every process reaches its end.
+ * Shown: a round takes one signal of each, none is lost or counted twice, also one that comes
+ * before the waiting end exists; at most one signal and one answer of a pair are under way; nobody
+ * is more than one signal ahead; a signal for a life that is over is not taken by another one;
+ * whoever waits goes on: every process reaches its end.
  *
  * proves: kernel/ikc/sync_event.c sync_result c33635f531ec
  * proves: kernel/ikc/sync_event.c changed 4d1dda8025db

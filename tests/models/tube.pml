@@ -11,8 +11,8 @@
  *
  * Shown: each message is received once, in the order in which the ring got them, and is whole; no
  * place is two threads'; who has a count finds what it counts. Who ends takes a place with it at
- * most: the others go on. The rounds of entries and the changes of the stack are counted to a number
- * that is not reached here.
+ * most: the others go on. The rounds of entries and the changes of the stack are counted to a
+ * number that is not reached here.
  *
  * proves: user/tube.c hole_take 1934199d3f3f
  * proves: user/tube.c hole_put fdb0ce4dc233

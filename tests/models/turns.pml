@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Portal ports that share one connector: PORTS senders, each with BLOCKS blocks for a port of its own at one receiver. Home cores do one
- * thing at a time; the cores that put and take blocks, and events of different senders, interleave freely. While somebody waits, a turn can
- * end at any moment. With NEVER_WRITES or NEVER_READS the core of port 0's writer or reader never comes when its turn has; with LEAVES the
- * reader of port 0 goes away at any moment before its first block, and may come back; with VICTIM the sender of port 0 stops at any moment,
- * its core with it, and the receiver is told.
+ * Portal ports that share one connector: PORTS senders, each with BLOCKS blocks for a port of its
+ * own at one receiver. Home cores do one thing at a time; the cores that put and take blocks, and
+ * events of different senders, interleave freely. While somebody waits, a turn can end at any
+ * moment. With NEVER_WRITES or NEVER_READS the core of port 0's writer or reader never comes when
+ * its turn has; with LEAVES the reader of port 0 goes away at any moment before its first block,
+ * and may come back; with VICTIM the sender of port 0 stops at any moment, its core with it, and
+ * the receiver is told.
  *
- * Shown: a block is never put where another lies that is to be taken, or is being put; all blocks are taken once and in order; who never
- * comes, goes away or dies holds back nobody else; in the end the connector is free; at most three events per direction are in flight.
+ * Shown: a block is never put where another lies that is to be taken, or is being put; all blocks
+ * are taken once and in order; who never comes, goes away or dies holds back nobody else; in the
+ * end the connector is free; at most three events per direction are in flight.
  *
  * proves: kernel/ikc/portal_turn.c turn_begin 0842dd88c10f
  * proves: kernel/ikc/portal_turn.c portal_turn_wait db1f6ab83c66

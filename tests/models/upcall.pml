@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Upcalls of one thread. Home sets bits of it: it writes the thread's word and rings its core. The core may be in the user thread, where the
- * doorbell interrupts it; in a call, whose wait for home takes doorbells; away from the thread, where its own waits take them; or in the thread's handler. When a
- * doorbell interrupts the thread its core asks home for the bits, by a call like any other, and starts the handler.
+ * Upcalls of one thread. Home sets bits of it: it writes the thread's word and rings its core. The
+ * core may be in the user thread, where the doorbell interrupts it; in a call, whose wait for home
+ * takes doorbells; away from the thread, where its own waits take them; or in the thread's handler.
+ * When a doorbell interrupts the thread its core asks home for the bits, by a call like any other,
+ * and starts the handler.
  *
- * Shown: when nothing more happens, no bit is left that the handler has not taken, and no handler has begun inside another.
+ * Shown: when nothing more happens, no bit is left that the handler has not taken, and no handler
+ * has begun inside another.
  *
  * proves: kernel/thread/alarm.c upcall_begin 150980f7d63a
  * proves: kernel/thread/alarm.c upcall_serve d80a655afc6b

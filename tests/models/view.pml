@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two views, one below the other, of one object. A handle of each; a thread waits for the object by the lower one, another by the upper one.
- * Others revoke either view, again and again, close the lower handle and make it anew in the same place, and kill the process of the
- * first thread; the object's event and deadlines come, too. Home does one thing at a time. What a handle names is found by generations
- * alone, which wrap: after LIVES revocations the view is replaced.
+ * Two views, one below the other, of one object. A handle of each; a thread waits for the object by
+ * the lower one, another by the upper one. Others revoke either view, again and again, close the
+ * lower handle and make it anew in the same place, and kill the process of the first thread; the
+ * object's event and deadlines come, too. Home does one thing at a time. What a handle names is
+ * found by generations alone, which wrap: after LIVES revocations the view is replaced.
  *
- * Shown: a handle that was revoked or closed never names anything again; each wait ends exactly once; none goes on by a handle that is dead, and none
- * that waits by a living one is ended for that reason; of a dead process nothing waits. Waits for mailboxes end so some steps of home later,
- * each of which looks the handle up again: see mailbox.pml.
+ * Shown: a handle that was revoked or closed never names anything again; each wait ends exactly
+ * once; none goes on by a handle that is dead, and none that waits by a living one is ended for
+ * that reason; of a dead process nothing waits. Waits for mailboxes end so some steps of home
+ * later, each of which looks the handle up again: see mailbox.pml.
  *
  * proves: kernel/object/handle.c view_is_alive 1e13c0cfd3f0
  * proves: kernel/object/handle.c entry_find 293f53d46952

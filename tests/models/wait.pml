@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * A thread waits WAITS times for an object; its core first registers it at home (the object's half of the call, thread_park), then
- * hands the deadline in by a second message (core_park), then takes what comes through its ready ring. Home does one thing at a time: the object's event, the
- * deadline, revocation of the object, an upcall and the kill of the process come in any order and at any moment, also between the two messages. The thread takes its
- * upcalls while it runs.
+ * A thread waits WAITS times for an object; its core first registers it at home (the object's half
+ * of the call, thread_park), then hands the deadline in by a second message (core_park), then takes
+ * what comes through its ready ring. Home does one thing at a time: the object's event, the
+ * deadline, revocation of the object, an upcall and the kill of the process come in any order and
+ * at any moment, also between the two messages. The thread takes its upcalls while it runs.
  *
- * Shown: each wait ends exactly once, by a cause of its own; an event that came is not lost; a deadline never ends another wait than the one
- * that it was set for; a thread with an upcall does not wait; once the process is dead and the thread's record given back, nothing at home knows the thread; everybody reaches the end.
+ * Shown: each wait ends exactly once, by a cause of its own; an event that came is not lost; a
+ * deadline never ends another wait than the one that it was set for; a thread with an upcall does
+ * not wait; once the process is dead and the thread's record given back, nothing at home knows the
+ * thread; everybody reaches the end.
  *
  * proves: kernel/thread/wait.c thread_park 3572d1d90ac3
  * proves: kernel/thread/alarm.c wait_rings 32fa4335032b

@@ -208,6 +208,13 @@ def test_long_lines_of_python_are_refused(tree):
     assert layout.check(tree("tests/boot/a.py", HEAD_PY + "x = '" + "\t" * 100 + "'\n")) == []
 
 
+def test_documents_have_a_width_but_for_tables_and_commands(tree):
+    wide = "word " * 24 + "\n"
+    good = f"# One\n\n| {wide.strip()} |\n\n```\n{wide}```\n\nWords.\n"
+    assert layout.check(tree("docs/a.md", good)) == []
+    assert layout.check(tree("docs/a.md", good + wide)) == ["docs/a.md:10: 120 columns, 100 at most"]
+
+
 def test_good_layout_passes(tree):
     text = (
         HEAD

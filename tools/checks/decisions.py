@@ -10,12 +10,16 @@ import os
 import re
 import sys
 
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(TOP, "tools"))
+from checks import layout  # noqa: E402
+
 FOLDER, INDEX = "docs/adr", "docs/adr/README.md"
-WIDTH = 100
 HEAD = """# Decisions
 
 Each page tells one decision that closed a door: what was decided, why, and what it costs.
-[0000](0000-how-we-decide.md) says when one is written. `tools/checks/decisions.py` writes this list.
+[0000](0000-how-we-decide.md) says when one is written. `tools/checks/decisions.py` writes this
+list.
 
 | number | decision |
 |---|---|
@@ -43,17 +47,14 @@ def index(root):
 
 def _check_page(root, path, number):
     lines = _lines(root, path)
-    name, fenced = os.path.basename(path), False
+    name = os.path.basename(path)
     if name[:5] != f"{number:04}-":
         yield f"{path}: its number should be {number:04}, for numbers have no gaps"
     if not re.fullmatch(rf"# {name[:4]} [^a-z: ].*[^.:]", lines[0]):
         yield f"{path}:1: the first line is '# {name[:4]} Title'"
     if number > 0 and not any(line.startswith("## Decision") for line in lines):
         yield f"{path}: has no section '## Decision'"
-    for n, line in enumerate(lines, 1):
-        fenced ^= line.startswith("```")
-        if len(line) > WIDTH and not fenced and not line.startswith("|"):
-            yield f"{path}:{n}: {len(line)} columns, {WIDTH} at most"
+    yield from layout.check_document(path, "\n".join(lines))
 
 
 def check(root):
@@ -65,7 +66,6 @@ def check(root):
 
 
 if __name__ == "__main__":
-    top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    with open(os.path.join(top, INDEX), "w", encoding="utf-8") as out:
-        out.write(index(top))
+    with open(os.path.join(TOP, INDEX), "w", encoding="utf-8") as out:
+        out.write(index(TOP))
     sys.exit(0)

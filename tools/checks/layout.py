@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """How C text looks, as far as it can be said without a formatter: tabs, ends of lines, names at
-column 0, no _t of our own. Lines of C and of Python have a width.
+column 0, no _t of our own. Lines of C, of Python and of documents have a width.
 """
 
+import os
 import re
 
 from checks import sizes, source
@@ -10,6 +11,7 @@ from checks import sizes, source
 WIDTH_MAX = 100
 WIDTH_WIDE = 120  # of Python, and of what kept results of the study were made from
 TAB = 8
+DOC_FOLDERS = ("", "docs", "hw")
 
 
 def check_width(path, text):
@@ -18,6 +20,26 @@ def check_width(path, text):
     width = WIDTH_WIDE if path.endswith(".py") or path.startswith(("hw/", "abi/codesign.h")) else WIDTH_MAX
     return [f"{path}:{number}: longer than {width} columns" for number, line in enumerate(text.splitlines(), 1)
             if len(line.expandtabs(tab)) > width]
+
+
+def check_document(path, text):
+    """Problems of lines of a document that are too long. Tables and commands are as wide as they are."""
+    wide, code = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        code ^= line.lstrip().startswith("```")
+        if len(line) > WIDTH_MAX and not code and not line.startswith("|"):
+            wide.append(f"{path}:{number}: {len(line)} columns, {WIDTH_MAX} at most")
+    return wide
+
+
+def documents(root):
+    """Documents, relative to root."""
+    found = []
+    for folder in DOC_FOLDERS:
+        at = os.path.join(root, folder)
+        names = sorted(os.listdir(at)) if os.path.isdir(at) else []
+        found += [os.path.join(folder, name) for name in names if name.endswith(".md")]
+    return found
 
 
 def check_text(path, text):
@@ -52,6 +74,8 @@ def check(root):
                 not ("belongs at column 0" in p and source.is_test(path))]
     for path in sizes.python_files(root):
         out += check_width(path, source.read(root, path))
+    for path in documents(root):
+        out += check_document(path, source.read(root, path))
     return out
 
 
