@@ -157,9 +157,8 @@ chore_step(struct cluster *c, enum chore chore)
  * steps. False if there was nothing.
  */
 static __attribute__((noinline)) bool
-home_work(struct cluster *c)
+home_work(struct cluster *c, uint32_t activity)
 {
-	uint32_t activity = hal_load32(c->ikc.activity);
 	bool any = false;
 
 	for (unsigned n = 0; n < CHORES && !any; n++) {
@@ -170,6 +169,18 @@ home_work(struct cluster *c)
 		c->ikc.looked = activity;
 	c->unfinished = any;
 	return any;
+}
+
+/* Home is not quiet: the same, unless there are but deadlines, of which none has come. */
+static __attribute__((noinline)) bool
+home_work_if_due(struct cluster *c)
+{
+	uint32_t activity = hal_load32(c->ikc.activity);
+
+	if (c->chores == c->deadlines.count && activity == c->ikc.looked &&
+		hal_clock_ns() < c->deadlines.heap[0]->until)
+		return c->unfinished = false;
+	return home_work(c, activity);
 }
 
 hot_inline bool
@@ -192,7 +203,7 @@ home_round(struct cluster *c)
 
 	do {
 		served = am_serve_call(c);
-		some = (served || some) && unlikely(!home_is_quiet(c)) && home_work(c);
+		some = (served || some) && unlikely(!home_is_quiet(c)) && home_work_if_due(c);
 	} while ((served || some) && --left > 0);
 	if (unlikely(left == 0))
 		am_ring_home(c);
@@ -547,15 +558,17 @@ thread_enter(struct core *core, struct thread *t)
 /*
  * Home has chores: see to them once more, then sleep until the next is due. Where the last round
  * left some, the next comes first: two steps without a look at the queue would keep messages
- * waiting for both.
+ * waiting for both. False: it has not slept.
  */
-static __attribute__((noinline)) void
+static __attribute__((noinline)) bool
 wait_with_chores(struct cluster *c)
 {
-	if (c->unfinished || home_work(c))
+	if (c->unfinished || home_work_if_due(c)) {
 		hal_wait_cancel();
-	else
-		hal_wait(home_deadline(c));
+		return false;
+	}
+	hal_wait(home_deadline(c));
+	return true;
 }
 
 /*
@@ -572,11 +585,10 @@ home_wait(struct core *core, struct cluster *c)
 			hal_wait_cancel();
 			return;
 		}
-		if (c->chores != 0) {
-			wait_with_chores(c);
+		if (c->chores == 0)
+			hal_wait(HAL_FOREVER);
+		else if (!wait_with_chores(c))
 			return;
-		}
-		hal_wait(HAL_FOREVER);
 	} while (likely(am_serve_call(c)) && likely(core->run_queue.levels == 0));
 	paths_meet();
 }

@@ -18,6 +18,7 @@ import spans  # noqa: E402
 
 LOCAL_MAX, REMOTE_MAX, MESSAGE_MAX = 100, 300, 100
 WAKEUP_MAX = REMOTE_MAX + 20  # a look-up of a handle; a second argument, and what a wake-up does
+LATER_MAX = 100  # home looks at the clock, and sets its alarm anew
 READY_LOOK = 20  # a TC looks whether a thread became ready while its call waited
 SIGNAL_MAX, SIGNAL_HOME_MAX, PREEMPT_MAX = 600, 250, 300
 HOME_LOOK = 80  # a home core that is preempted looks at all that only it looks after
@@ -28,7 +29,7 @@ CROWD_SLACK = 100  # where the first free bit of a word lies, and which of the c
 KERNEL_MAX = 96 << 10
 LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll", 21: "create", 22: "join",
           23: "handle", 24: "signal", 25: "preempt",
-          26: "reflect", 27: "fault"}
+          26: "reflect", 27: "fault", 28: "later"}
 MESSAGE = "am_call_kernel+call_shared:kcall_serve_void_remote"  # the program runs on a TC
 SIGNAL = "wakeup_other:user"
 PLUGIN = os.path.join(os.path.dirname(qemu.BUILD), "plugin", "libcount.so")
@@ -121,6 +122,12 @@ def test_a_remote_call_is_within_its_target_on_both_cores():
         for row in warm(windows("KC")[name]):
             assert [o["hart"] for o in row["others"]] == [0] and row["entries"] == 1 and row["interrupts"] == 0, row
             assert row["total"] <= limit, row
+
+
+def test_a_deadline_that_has_not_come_costs_who_calls_little():
+    for first in ("KC", "TC"):
+        rows = warm(windows(first)["later"])
+        assert max(row["total"] for row in rows) <= REMOTE_MAX + LATER_MAX, rows
 
 
 def test_a_remote_call_from_a_time_sharing_core_looks_for_ready_threads_and_no_more():

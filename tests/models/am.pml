@@ -13,7 +13,7 @@
  * proves: kernel/am/am.c call_wait c47b7e5f2bf1
  * proves: kernel/am/am.c am_serve_call dc6cdfe24fa8
  * proves: kernel/am/am.c ring_home 3167dea8bbba
- * proves: kernel/thread/run.c home_wait 21c2bc5a7955
+ * proves: kernel/thread/run.c home_wait 5657e3483598
  * proves: hal/cpu/hosted/wait.c hal_wait_begin 4832cfdc32c7
  * proves: hal/cpu/hosted/wait.c hal_wait be583d046b08
  * proves: hal/cpu/hosted/wait.c ring b5863950d879

@@ -13,8 +13,9 @@
  * every event taken, every chore done to its end, every deadline ended, though the thread computes
  * without end.
  *
- * proves: kernel/thread/run.c home_work 21fa935d1d2a
- * proves: kernel/thread/run.c home_round c662452d4872
+ * proves: kernel/thread/run.c home_work_if_due 7bd8215650f1
+ * proves: kernel/thread/run.c home_work 6b9409a78837
+ * proves: kernel/thread/run.c home_round c6478f30b0e3
  * proves: kernel/thread/run.c home_follow d038979b7942
  * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
  * proves: kernel/thread/run.c core_interrupted 38331444cf4a
@@ -51,7 +52,7 @@ inline begin_something() {
 	fi
 }
 
-/* home_work: one step of one thing; nothing only if there are but deadlines that have not come */
+/* home_work_if_due, home_work: one step of one thing; nothing only if there are but deadlines that have not come */
 inline work() {
 	unfinished = true;
 	if

@@ -31,8 +31,11 @@
 #define LABEL_PREEMPT 25
 #define LABEL_REFLECT 26	/* a call that the thread's handler answers */
 #define LABEL_FAULT 27		/* a page fault, behind which the thread goes on */
+#define LABEL_LATER 28		/* void_remote while somebody waits for a time */
 
 #define CALLS 20
+#define ALARM_BIT 1
+#define HOUR_NS 3600000000000u
 #define LIVING 40
 #define STACK_BYTES 4096
 
@@ -56,6 +59,18 @@ report(const char *name, long got, long wanted)
 	hal_mark(MARK_END); \
 } while (0)
 
+static void
+measure_later(void)
+{
+	struct alarm_times times = {.first = HOUR_NS};
+
+	report("an alarm is set", kalarm_set(ALARM_BIT, &times), 0);
+	for (int i = 0; i < CALLS; i++)
+		window(LABEL_LATER, kvoid_remote());
+	times.first = FOREVER;
+	report("and is none any more", kalarm_set(ALARM_BIT, &times), 0);
+}
+
 /* The same windows on every kind of core. */
 static void
 measure(void)
@@ -74,6 +89,7 @@ measure(void)
 		window(LABEL_REMOTE, kvoid_remote());
 	for (int i = 0; i < CALLS; i++)
 		window(LABEL_HANDLE, kthread_wakeup(self, 1));
+	measure_later();
 	kthread_sleep(WAKE_ANY, FOREVER);
 }
 
