@@ -72,11 +72,15 @@ MPI_INC := $(wildcard mpi/include)
 U_SMALL_riscv64 := servers/proc/% user/personality/% servers/file/% base/fmt.c base/cpio.c base/parse.c user/console.c
 # Nobody walks their stacks by frame pointers, and few of their switches are large enough for a table.
 U_SMALLER := -Os -fomit-frame-pointer -fno-jump-tables
-u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),$(U_SMALLER))
+# Each process maps all of the personality: as few pages as there can be. `zig cc` takes -Oz for -Os.
+U_SMALLEST := -Xclang -Oz -msave-restore
+u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),$(U_SMALLER)) $(if $(filter-out $(PERS_HOT),$(filter user/personality/%,$(1))),$(U_SMALLEST))
+# what each call, request or fork goes through
+PERS_HOT := $(addprefix user/personality/,deliver.c file_server.c fork.c inherit.c io.c lock.c main.c pending.c reach.c space.c)
 # what calls nothing where nobody sleeps, in some twenty instructions, of which a frame would be a third
 U_FLAT := user/call_queue.c user/sem.c user/tube.c
 u_flat = $(if $(filter $(U_FLAT),$(1)),-fomit-frame-pointer)
-U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALLER) $(U_SMALL_$(PORT)) flat: $(U_FLAT))
+U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALLER) $(U_SMALL_$(PORT)) $(U_SMALLEST) flat: $(U_FLAT))
 
 $(U)/base/%.o: base/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
@@ -171,8 +175,21 @@ $(BOOT_USERS): $(BIN)/boot-%: $(U)/tests/boot/user/%.c.o $(FREE_OBJ) $(LIB)/liba
 
 # the personality: an image of its own, mapped beside each program on ports whose traps are reflected
 PERS_SRC := $(call find_c,$(wildcard user/personality))
+# and its own copy of what it has of the libraries
+PERS_LIB := $(addprefix base/,cpio.c fmt.c parse.c str.c) $(addprefix user/,console.c mailbox.c) \
+	servers/file/client.c servers/proc/client.c
+PERS_OBJ := $(patsubst %,$(U)/%.o,$(PERS_SRC)) $(patsubst %,$(U)/small/%.o,$(PERS_LIB)) $(U)/small/kcall_user.c.o
+PERS_CC = $(UCC) $(U_COMMON) $(U_SMALLER) $(U_SMALLEST) $(U_FREE) -I$(VIEW)/server $(U_CPU) -Iuser/include -c -o $@ $<
+$(U)/small/%.c.o: %.c $(U_FLAGS_FILE) | $(PREPARE)
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(PERS_CC)
+$(U)/small/%.c.o: $(GEN)/%.c $(U_FLAGS_FILE) | $(PREPARE)
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(PERS_CC)
 PERS_BIN := $(if $(and $(PERS_SRC),$(filter riscv64,$(PORT))),$(BIN)/personality)
-$(BIN)/personality: $(patsubst %,$(U)/%.o,$(PERS_SRC)) $(FREE_OBJ) $(LIB)/libatoll.a $(U_IMAGE)
+$(BIN)/personality: $(PERS_OBJ) $(FREE_OBJ) $(LIB)/libatoll.a $(U_IMAGE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(U_LD) -nostdlib $(U_IMAGE:%=-Wl$(comma)-T$(comma)%) -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a $(U_LIBGCC)
@@ -234,6 +251,6 @@ run: libc $(RUN_KERNEL_$(PORT)) libs $(SERVER_BINS) $(PERS_BIN)
 
 $(PORT): kernel user
 
--include $(patsubst %.o,%.d,$(LIBATOLL_OBJ) $(FREE_OBJ) $(MPI_OBJ) $(MPI_REST_OBJ)) \
+-include $(patsubst %.o,%.d,$(LIBATOLL_OBJ) $(FREE_OBJ) $(PERS_OBJ) $(MPI_OBJ) $(MPI_REST_OBJ)) \
 	$(foreach p,$(SUITE_PARTS),$(U)/bench/synth/$(word 1,$(subst :, ,$(p))).part.d) \
 	$(patsubst %,$(U)/%.d,$(PROG_SRC) $(PERS_SRC) $(foreach s,$(SERVERS),$(call find_c,servers/$(s))))

@@ -247,6 +247,7 @@ enum file_op {
 #define FILE_NONBLOCK 128
 #define FILE_NO_FOLLOW 256		/* a link that the path ends with is meant itself */
 #define FILE_WHOLE 512			/* only of an answer: a socket that keeps messages whole */
+#define FILE_NAMELESS 1024		/* a new file without a name, where the path is */
 
 /* A handle that no server has given: what was open is lost, and whatever is asked of it is EIO. */
 #define FILE_HANDLE_LOST (UINT32_MAX & ~(uint32_t)((FILE_SERVERS - 1) << FILE_HANDLE_SHIFT))

@@ -74,7 +74,7 @@ file_describe_all(struct serving *s, uint32_t n)
 	const struct file_status status = {.modified = time, .accessed = time, .changed = time,
 		.node = node_number(s->t, n), .mode = node->mode,
 		.device = FILE_DEVICE_MEMORY + s->t->place.number,
-		.links = node->links + 1u, .blocks = (node->size + 511) / 512};
+		.links = node->links + 1u - node->is_unlinked, .blocks = (node->size + 511) / 512};
 
 	file_describe(s, n);
 	s->reply->count = node->fixed != 0 && !node->is_renamed ? FILE_ARCHIVED : 0;
@@ -100,8 +100,11 @@ static int
 node_to_open(const struct serving *s)
 {
 	const struct file_request *r = s->r;
-	int n = tree_find(s->t, s->path);
+	int n = (r->arg & FILE_NAMELESS) != 0 ? tree_make_nameless(s->t, s->path, r->more) :
+		tree_find(s->t, s->path);
 
+	if ((r->arg & FILE_NAMELESS) != 0)
+		return n;
 	if (n >= 0 && (r->arg & (FILE_CREATE | FILE_EXCLUSIVE)) == (FILE_CREATE | FILE_EXCLUSIVE))
 		return -E_EXIST;
 	return n == -E_NOENT && (r->arg & FILE_CREATE) != 0 ?

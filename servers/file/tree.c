@@ -262,6 +262,28 @@ tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode)
 }
 
 int
+tree_make_nameless(struct tree *t, const char *path, uint32_t mode)
+{
+	int dir = tree_find(t, path), made;
+
+	if (dir < 0)
+		return dir;
+	if (node_of(t, (uint32_t)dir)->kind != FILE_KIND_DIRECTORY)
+		return -FILE_ENOTDIR;
+	if (node_of(t, (uint32_t)dir)->is_shown)
+		return -E_ACCES;
+	made = node_find_free(t);
+	if (made < 0)
+		return made;
+	node_save(t, (uint32_t)made);
+	*node_of(t, (uint32_t)made) = (struct node){.kind = FILE_KIND_FILE, .is_unlinked = true,
+		.mode = mode & FILE_MODE_BITS, .modified = time_now(), .parent = (uint32_t)dir,
+		.life = t->lasting->lives++};
+	tree_commit(t);
+	return made;
+}
+
+int
 tree_link(struct tree *t, const char *from, const char *to)
 {
 	struct place q;

@@ -459,6 +459,8 @@ int tree_make_above(struct tree *t, const char *path);
 
 /* Changes of the tree. 0 (tree_make: the node's number) or a negative error. */
 int tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode);
+/* A file that no directory has, beside what is in this one: it ends with its last description. */
+int tree_make_nameless(struct tree *t, const char *path, uint32_t mode);
 int tree_remove(struct tree *t, const char *path, bool is_directory);
 int tree_rename(struct tree *t, const char *from, const char *to);
 int tree_link(struct tree *t, const char *from, const char *to);

@@ -22,8 +22,14 @@
 #define LINUX_O_DIRECTORY 0200000
 #define LINUX_O_NOFOLLOW 0400000
 #define LINUX_O_CLOEXEC 02000000
+#define LINUX_O_NAMELESS 020000000	/* O_TMPFILE, with O_DIRECTORY */
+#define MFD_CLOEXEC 1
+#define MEMFD_NAME_MAX 249
+#define MEMFD_FOLDER "/tmp"
+#define CLOSE_RANGE_CLOEXEC 4
 #define MODE_KIND 0170000u
 #define MODE_FILE 0100000u
+#define MODE_ALL 0777
 #define ADVICE_MAX 5
 #define F_DUPFD 0
 #define F_GETFD 1
@@ -90,7 +96,8 @@ how_to_open(unsigned long flags)
 		(mode != 0 ? FILE_WRITABLE : 0) | (mode != LINUX_O_WRONLY ? FILE_READABLE : 0) |
 		((flags & LINUX_O_APPEND) != 0 ? FILE_APPEND : 0) |
 		((flags & LINUX_O_NONBLOCK) != 0 ? FILE_NONBLOCK : 0) |
-		((flags & LINUX_O_DIRECTORY) != 0 ? FILE_DIRECTORY : 0) |
+		((flags & LINUX_O_NAMELESS) != 0 ? FILE_NAMELESS :
+			(flags & LINUX_O_DIRECTORY) != 0 ? FILE_DIRECTORY : 0) |
 		((flags & LINUX_O_NOFOLLOW) != 0 ? FILE_NO_FOLLOW : 0);
 }
 
@@ -115,41 +122,68 @@ open_entry(const struct handler_event *c, struct file_named *q, int bytes, struc
 	if (is_terminal && !terminal_is_stream(c, STREAM_TERMINAL))
 		return -LINUX_ENXIO;
 	if (result == 0)
-		*o = (struct opened){.handle = r.handle, .flags = opened_flags(arg(c, 2)),
-			.kind = is_stream ? OPENED_STREAM : r.kind == FILE_KIND_DIRECTORY ?
-				OPENED_DIRECTORY : OPENED_FILE};
+		*o = (struct opened){.handle = r.handle, .kind = is_stream ? OPENED_STREAM :
+			r.kind == FILE_KIND_DIRECTORY ? OPENED_DIRECTORY : OPENED_FILE};
+	return result;
+}
+
+/* A descriptor for what a request opens, of which the flags are Linux's. */
+static __attribute__((noinline)) long
+open_named(const struct handler_event *c, struct file_named *q, int bytes, unsigned long flags)
+{
+	struct file_reply r;
+	struct opened *o;
+	long fd = -1;
+	int result;
+
+	if (bytes < 0)
+		return bytes;
+	o = files_new();
+	if (o == NULL)
+		return -E_MFILE;
+	result = open_entry(c, q, bytes, o);
+	if (result != 0)
+		return result;
+	o->flags = opened_flags(flags);
+	result = files_attach(c, o, &fd, 0);
+	if (result == 0) {
+		files_set_cloexec(c, (unsigned long)fd, (flags & LINUX_O_CLOEXEC) != 0);
+		return fd;
+	}
+	q->head = (struct file_request){.op = FILE_CLOSE, .handle = o->handle};
+	if (o->kind != OPENED_STREAM)
+		files_ask(&q->head, &r);
+	o->kind = OPENED_NONE;
 	return result;
 }
 
 static __attribute__((noinline)) long
 call_open(const struct handler_event *c)
 {
+	unsigned long flags = arg(c, 2);
 	struct file_named q;
-	struct file_reply r;
-	struct opened *o;
-	long fd = -1;
-	int bytes = file_put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1)), result;
+	int bytes = file_put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1));
 
-	q.head = (struct file_request){.op = FILE_OPEN, .arg = how_to_open(arg(c, 2)),
+	q.head = (struct file_request){.op = FILE_OPEN, .arg = how_to_open(flags),
 		.more = self_mode(arg(c, 3))};
-	if (bytes < 0)
-		return bytes;
-	o = files_new();
-	if (o == NULL)
-		return -E_MFILE;
-	result = open_entry(c, &q, bytes, o);
-	if (result != 0)
-		return result;
-	result = files_attach(c, o, &fd, 0);
-	if (result == 0) {
-		files_set_cloexec(c, (unsigned long)fd, (arg(c, 2) & LINUX_O_CLOEXEC) != 0);
-		return fd;
-	}
-	q.head = (struct file_request){.op = FILE_CLOSE, .handle = o->handle};
-	if (o->kind != OPENED_STREAM)
-		files_ask(&q.head, &r);
-	o->kind = OPENED_NONE;
-	return result;
+	if ((flags & LINUX_O_NAMELESS) != 0 && (flags & LINUX_O_ACCMODE) == 0)
+		return -E_INVAL;
+	return open_named(c, &q, bytes, flags);
+}
+
+/* A file without a name among those in memory. */
+static __attribute__((noinline)) long
+call_memory_file(const struct handler_event *c)
+{
+	unsigned long flags = LINUX_O_RDWR | (arg(c, 1) != 0 ? LINUX_O_CLOEXEC : 0);
+	struct file_named q;
+
+	if (arg(c, 1) > MFD_CLOEXEC || str_len((const char *)arg(c, 0)) > MEMFD_NAME_MAX)
+		return -E_INVAL;
+	q.head = (struct file_request){.op = FILE_OPEN,
+		.arg = FILE_NAMELESS | how_to_open(flags), .more = MODE_ALL};
+	return open_named(c, &q, file_put_path(c, &q, 0, AT_FDCWD, (unsigned long)MEMFD_FOLDER),
+		flags);
 }
 
 static __attribute__((noinline)) long
@@ -293,6 +327,49 @@ call_resize(const struct handler_event *c, unsigned long fd, int64_t size)
 		return -E_INVAL;
 	q.handle = o->handle;
 	return files_ask(&q, &r);
+}
+
+/* A file has memory for all that is before its last byte. */
+static __attribute__((noinline)) long
+call_allocate(const struct handler_event *c)
+{
+	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
+	struct file_request q = {.op = FILE_STAT_OPEN};
+	struct file_reply r;
+	int64_t first = (int64_t)arg(c, 2), len = (int64_t)arg(c, 3), end;
+	long result;
+
+	if (o == NULL)
+		return -E_BADF;
+	if (first < 0 || len <= 0 || __builtin_add_overflow(first, len, &end))
+		return first < 0 || len <= 0 ? -E_INVAL : -FILE_EFBIG;
+	if (arg(c, 1) != 0)
+		return -FILE_EOPNOTSUPP;
+	if ((o->flags & OPENED_WRITE) == 0)
+		return -E_BADF;
+	if (o->kind != OPENED_FILE)
+		return o->kind == OPENED_PIPE ? -LINUX_ESPIPE : -LINUX_ENODEV;
+	q.handle = o->handle;
+	result = files_ask(&q, &r);
+	if (result == 0 && r.value < (uint64_t)end)
+		result = files_write(o, (uint64_t)end - 1, "", 1);
+	return result < 0 ? result : 0;
+}
+
+static long
+call_close_range(const struct handler_event *c)
+{
+	uint32_t first = (uint32_t)arg(c, 0), last = (uint32_t)arg(c, 1);
+	struct opened stream;
+
+	if ((arg(c, 2) & ~(unsigned long)CLOSE_RANGE_CLOEXEC) != 0 || first > last)
+		return -E_INVAL;
+	for (; first <= last && first < FD_LIMIT; first++)
+		if (arg(c, 2) != 0)
+			files_set_cloexec(c, first, true);
+		else if (files_find(c, first, &stream) != NULL)
+			files_detach(c, first);
+	return 0;
 }
 
 static __attribute__((noinline)) long
@@ -464,6 +541,9 @@ call_descriptor(const struct handler_event *c, unsigned long nr)
 
 	switch (nr) {
 	case SYS_close: return files_detach(c, arg(c, 0));
+	case SYS_close_range: return call_close_range(c);
+	case SYS_fallocate: return call_allocate(c);
+	case SYS_memfd_create: return call_memory_file(c);
 	case SYS_dup: return duplicate(c, arg(c, 0), -1, 0);
 	case SYS_dup3: return call_dup3(c);
 	case SYS_pipe2: return pipe_create(c);
@@ -494,6 +574,7 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 	case SYS_utimensat:
 	case SYS_fchmod:
 	case SYS_fchmodat:
+	case SYS_fchmodat2:
 	case SYS_fchown:
 	case SYS_readlinkat:
 	case SYS_fchownat: return file_status_call(c, nr);

@@ -79,7 +79,8 @@ fill_stat(unsigned long to, const struct known *k)
 	bool is_memory = f->device == 0 || f->device >= FILE_DEVICE_MEMORY;
 	const uint64_t times[3] = {f->accessed, f->modified, f->changed};
 	struct linux_stat s = {.dev = f->device, .ino = f->node != 0 ? f->node : k->reply.node,
-		.nlink = f->links != 0 ? f->links : 1, .blksize = 4096, .mode = mode_of(k),
+		.nlink = f->links != 0 || k->reply.kind == FILE_KIND_FILE ? f->links : 1,
+		.blksize = 4096, .mode = mode_of(k),
 		.size = (int64_t)k->reply.value, .blocks = (int64_t)f->blocks};
 
 	if (k->reply.kind == FILE_KIND_DIRECTORY && is_memory)
@@ -302,10 +303,15 @@ ask_named(const struct handler_event *c, long dir, unsigned long path, struct fi
 }
 
 static long
-call_chmod(const struct handler_event *c, bool is_named)
+call_chmod(const struct handler_event *c, unsigned long nr)
 {
+	bool is_second = nr == SYS_fchmodat2, is_named = is_second || nr == SYS_fchmodat;
 	struct file_request q = {.op = FILE_SET_MODE, .arg = (uint32_t)arg(c, is_named ? 2 : 1)};
 
+	if (is_second && !is_known(arg(c, 3)))
+		return -E_INVAL;
+	if (is_second && names_itself(c, arg(c, 3)))
+		is_named = false;
 	return is_named ? ask_named(c, (long)arg(c, 0), arg(c, 1), &q) : ask_open(c, arg(c, 0), &q);
 }
 
@@ -363,6 +369,6 @@ file_status_call(const struct handler_event *c, unsigned long nr)
 	case SYS_readlinkat: return call_readlink(c);
 	case SYS_fchownat:
 	case SYS_fchown: return call_chown(c, nr == SYS_fchownat);
-	default: return call_chmod(c, nr == SYS_fchmodat);
+	default: return call_chmod(c, nr);
 	}
 }

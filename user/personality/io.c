@@ -287,6 +287,40 @@ io_readv(const struct handler_event *c)
 	return sum;
 }
 
+/* Piece after piece at an offset that the caller gives. */
+static long
+pieces_at(const struct handler_event *c, uint8_t use)
+{
+	const struct iovec *v = (const struct iovec *)arg(c, 1);
+	uint64_t at = arg(c, 3);
+	long result = target(c, use);
+
+	if (result < 0 || arg(c, 2) > PIECES_MAX || (int64_t)at < 0)
+		return result < 0 ? result : -E_INVAL;
+	if (result <= 2)
+		return -LINUX_ESPIPE;
+	for (unsigned long i = 0; i < arg(c, 2); i++) {
+		result = v[i].len != 0 ? move_file(c, use, v[i], at) : 0;
+		at += result > 0 ? (uint64_t)result : 0;
+		if (result < 0 || (uint64_t)result < v[i].len)
+			break;
+	}
+	return at > arg(c, 3) || result > 0 ? (long)(at - arg(c, 3)) : result;
+}
+
+/* The second kind has flags, of which there is none, and -1 for the descriptor's own offset. */
+long
+io_vector_at(const struct handler_event *c, unsigned long nr)
+{
+	bool is_read = nr == SYS_preadv || nr == SYS_preadv2, is_second = nr >= SYS_preadv2;
+
+	if (is_second && arg(c, 5) != 0)
+		return -FILE_EOPNOTSUPP;
+	if (is_second && (int64_t)arg(c, 3) == -1)
+		return is_read ? io_readv(c) : io_writev(c);
+	return pieces_at(c, is_read ? OPENED_READ : OPENED_WRITE);
+}
+
 /* Different at every call; not secret. */
 long
 io_getrandom(const struct handler_event *c)
@@ -366,6 +400,23 @@ time_clock_gettime(const struct handler_event *c)
 	}
 	to[0] = now / NS_PER_S;
 	to[1] = now % NS_PER_S;
+	return 0;
+}
+
+/* There is one zone of time. */
+long
+time_of_day(const struct handler_event *c)
+{
+	uint64_t *to = (uint64_t *)arg(c, 0), now = 0;
+
+	kclock(&now);
+	now += time_began(0);
+	if (to != NULL) {
+		to[0] = now / NS_PER_S;
+		to[1] = now % NS_PER_S / 1000;
+	}
+	if (arg(c, 1) != 0)
+		*(uint64_t *)arg(c, 1) = 0;
 	return 0;
 }
 

@@ -41,6 +41,52 @@ serve_memory(const struct handler_event *c, unsigned long nr)
 }
 
 static long
+serve_self(const struct handler_event *c, unsigned long nr)
+{
+	switch (nr) {
+	case SYS_setregid:
+	case SYS_setgid:
+	case SYS_setreuid:
+	case SYS_setuid:
+	case SYS_setresuid:
+	case SYS_setresgid:
+	case SYS_getresuid:
+	case SYS_getresgid:
+	case SYS_getcpu:
+	case SYS_umask:
+	case SYS_times:
+	case SYS_getrusage:
+	case SYS_prlimit64:
+	case SYS_prctl:
+	case SYS_membarrier:
+	case SYS_getgroups:
+	case SYS_setgroups:
+	case SYS_sysinfo:
+	case SYS_readlinkat: return self_call(c, nr);
+	case SYS_sched_setparam:
+	case SYS_sched_setscheduler:
+	case SYS_sched_getscheduler:
+	case SYS_sched_getparam:
+	case SYS_sched_setaffinity:
+	case SYS_sched_getaffinity:
+	case SYS_sched_get_priority_max:
+	case SYS_sched_get_priority_min:
+	case SYS_sched_rr_get_interval:
+	case SYS_setpriority:
+	case SYS_getpriority: return schedule_call(c, nr);
+	case SYS_mlock:
+	case SYS_munlock:
+	case SYS_mlockall:
+	case SYS_munlockall:
+	case SYS_mincore:
+	case SYS_mlock2: return memory_resident(c, nr);
+	default:
+		return nr >= SYS_setxattr && nr <= SYS_fremovexattr ? self_call(c, nr) :
+			unknown_call(nr);
+	}
+}
+
+static long
 serve_thread(const struct handler_event *c, unsigned long nr)
 {
 	switch (nr) {
@@ -62,54 +108,17 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_wait4: return process_wait4(c);
 	case SYS_waitid: return process_waitid(c);
 	case SYS_sync: return 0;	/* what hosts have they have at once */
-	case SYS_setregid:
-	case SYS_setgid:
-	case SYS_setreuid:
-	case SYS_setuid:
-	case SYS_setresuid:
-	case SYS_setresgid:
-	case SYS_getresuid:
-	case SYS_getresgid:
-	case SYS_getcpu:
-	case SYS_umask:
-	case SYS_times:
-	case SYS_getrusage:
-	case SYS_prlimit64:
-	case SYS_sched_getaffinity:
-	case SYS_sysinfo:
-	case SYS_readlinkat: return self_call(c, nr);
 	case SYS_setpgid:
 	case SYS_getpgid:
 	case SYS_getsid:
 	case SYS_setsid: return terminal_group_call(c, nr);
 	case SYS_getpid: return process_number(c, false);
 	case SYS_getppid: return process_number(c, true);
-	case SYS_getgroups:		/* no others */
-		return (int32_t)arg(c, 0) < 0 ? -E_INVAL : 0;
 	case SYS_getuid:
 	case SYS_geteuid:
 	case SYS_getgid:
 	case SYS_getegid: return 0;
-	default: return unknown_call(nr);
-	}
-}
-
-static long
-serve_io(const struct handler_event *c, unsigned long nr)
-{
-	switch (nr) {
-	case SYS_write: return io_write(c);
-	case SYS_writev: return io_writev(c);
-	case SYS_read: return io_read(c);
-	case SYS_readv: return io_readv(c);
-	case SYS_pread64: return io_pread(c);
-	case SYS_pwrite64: return io_pwrite(c);
-	case SYS_ppoll: return pipe_poll_call(c);
-	case SYS_zio: return pipe_zio_call(c);
-	case SYS_pselect6: return pipe_select_call(c);
-	case SYS_getrandom: return io_getrandom(c);
-	case SYS_uname: return io_uname(c);
-	default: return -E_NOSYS;
+	default: return serve_self(c, nr);
 	}
 }
 
@@ -153,6 +162,9 @@ serve_others(const struct handler_event *c, unsigned long nr)
 	case SYS_dup:
 	case SYS_dup3:
 	case SYS_fcntl:
+	case SYS_close_range:
+	case SYS_fallocate:
+	case SYS_memfd_create:
 	case SYS_ioctl:
 	case SYS_flock:
 	case SYS_mknodat:
@@ -180,11 +192,38 @@ serve_others(const struct handler_event *c, unsigned long nr)
 	case SYS_utimensat:
 	case SYS_fchmod:
 	case SYS_fchmodat:
+	case SYS_fchmodat2:
 	case SYS_fchown:
 	case SYS_fchownat:
 	case SYS_symlinkat:
 	case SYS_renameat2: return file_call(c, nr);
 	default: return serve_messages(c, nr);
+	}
+}
+
+static long
+serve_io(const struct handler_event *c, unsigned long nr)
+{
+	switch (nr) {
+	case SYS_write: return io_write(c);
+	case SYS_writev: return io_writev(c);
+	case SYS_read: return io_read(c);
+	case SYS_readv: return io_readv(c);
+	case SYS_pread64: return io_pread(c);
+	case SYS_pwrite64: return io_pwrite(c);
+	case SYS_preadv:
+	case SYS_pwritev:
+	case SYS_preadv2:
+	case SYS_pwritev2: return io_vector_at(c, nr);
+	case SYS_sendfile: return copy_sendfile(c);
+	case SYS_copy_file_range: return copy_file_range(c);
+	case SYS_gettimeofday: return time_of_day(c);
+	case SYS_ppoll: return pipe_poll_call(c);
+	case SYS_zio: return pipe_zio_call(c);
+	case SYS_pselect6: return pipe_select_call(c);
+	case SYS_getrandom: return io_getrandom(c);
+	case SYS_uname: return io_uname(c);
+	default: return serve_others(c, nr);
 	}
 }
 
@@ -220,18 +259,7 @@ personality_call(const struct handler_event *c, unsigned long nr)
 	case SYS_clock_getres: return time_clock_getres(c);
 	case SYS_nanosleep: return time_sleep(c, false);
 	case SYS_clock_nanosleep: return time_sleep(c, (arg(c, 1) & 1) != 0);
-	case SYS_read:
-	case SYS_readv:
-	case SYS_write:
-	case SYS_writev:
-	case SYS_pread64:
-	case SYS_pwrite64:
-	case SYS_ppoll:
-	case SYS_pselect6:
-	case SYS_zio:
-	case SYS_getrandom:
-	case SYS_uname: return serve_io(c, nr);
-	default: return serve_others(c, nr);
+	default: return serve_io(c, nr);
 	}
 }
 

@@ -57,9 +57,8 @@ record_at(uint32_t stack)
 		PERSONALITY_STACK_BYTES);
 }
 
-/* The record of a thread that has been in the personality; NULL: there is none. */
-static struct thread_record *
-record_of(int tid)
+struct thread_record *
+signal_thread(int tid)
 {
 	for (uint32_t i = 0; i < personality_info.stacks; i++)
 		if (record_at(i)->tid == tid)
@@ -197,7 +196,7 @@ signal_pend(const struct handler_event *c, int sig, const struct signal_note *no
 long
 signal_pend_thread(int tid, int sig, const struct signal_note *note)
 {
-	struct thread_record *r = record_of(tid);
+	struct thread_record *r = signal_thread(tid);
 
 	if (r == NULL)
 		return -E_SRCH;

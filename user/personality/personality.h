@@ -20,6 +20,11 @@
 
 /* numbers of the asm-generic table */
 enum linux_call {
+	SYS_setxattr = 5,
+	SYS_fsetxattr = 7,
+	SYS_listxattr = 11,
+	SYS_flistxattr = 13,
+	SYS_fremovexattr = 16,
 	SYS_getcwd = 17,
 	SYS_dup = 23,
 	SYS_dup3 = 24,
@@ -35,6 +40,7 @@ enum linux_call {
 	SYS_fstatfs = 44,
 	SYS_truncate = 45,
 	SYS_ftruncate = 46,
+	SYS_fallocate = 47,
 	SYS_faccessat = 48,
 	SYS_chdir = 49,
 	SYS_fchdir = 50,
@@ -53,6 +59,9 @@ enum linux_call {
 	SYS_writev = 66,
 	SYS_pread64 = 67,
 	SYS_pwrite64 = 68,
+	SYS_preadv = 69,
+	SYS_pwritev = 70,
+	SYS_sendfile = 71,
 	SYS_pselect6 = 72,
 	SYS_ppoll = 73,
 	SYS_readlinkat = 78,
@@ -75,8 +84,16 @@ enum linux_call {
 	SYS_clock_gettime = 113,
 	SYS_clock_getres = 114,
 	SYS_clock_nanosleep = 115,
+	SYS_sched_setparam = 118,
+	SYS_sched_setscheduler = 119,
+	SYS_sched_getscheduler = 120,
+	SYS_sched_getparam = 121,
+	SYS_sched_setaffinity = 122,
 	SYS_sched_getaffinity = 123,
 	SYS_sched_yield = 124,
+	SYS_sched_get_priority_max = 125,
+	SYS_sched_get_priority_min = 126,
+	SYS_sched_rr_get_interval = 127,
 	SYS_kill = 129,
 	SYS_tkill = 130,
 	SYS_tgkill = 131,
@@ -88,6 +105,8 @@ enum linux_call {
 	SYS_rt_sigtimedwait = 137,
 	SYS_rt_sigqueueinfo = 138,
 	SYS_rt_sigreturn = 139,
+	SYS_setpriority = 140,
+	SYS_getpriority = 141,
 	SYS_setregid = 143,
 	SYS_setgid = 144,
 	SYS_setreuid = 145,
@@ -102,10 +121,13 @@ enum linux_call {
 	SYS_getsid = 156,
 	SYS_setsid = 157,
 	SYS_getgroups = 158,
+	SYS_setgroups = 159,
 	SYS_uname = 160,
 	SYS_getrusage = 165,
 	SYS_umask = 166,
+	SYS_prctl = 167,
 	SYS_getcpu = 168,
+	SYS_gettimeofday = 169,
 	SYS_mq_open = 180,
 	SYS_mq_unlink = 181,
 	SYS_mq_timedsend = 182,
@@ -145,6 +167,11 @@ enum linux_call {
 	SYS_fadvise64 = 223,
 	SYS_mprotect = 226,
 	SYS_msync = 227,
+	SYS_mlock = 228,
+	SYS_munlock = 229,
+	SYS_mlockall = 230,
+	SYS_munlockall = 231,
+	SYS_mincore = 232,
 	SYS_madvise = 233,
 	SYS_rt_tgsigqueueinfo = 240,
 	SYS_wait4 = 260,
@@ -152,8 +179,16 @@ enum linux_call {
 	SYS_syncfs = 267,
 	SYS_renameat2 = 276,
 	SYS_getrandom = 278,
+	SYS_memfd_create = 279,
+	SYS_membarrier = 283,
+	SYS_mlock2 = 284,
+	SYS_copy_file_range = 285,
+	SYS_preadv2 = 286,
+	SYS_pwritev2 = 287,
 	SYS_statx = 291,
+	SYS_close_range = 436,
 	SYS_faccessat2 = 439,
+	SYS_fchmodat2 = 452,
 	/* not Linux's: what children inherit (inherit.h) */
 	SYS_inherit = PERSONALITY_INHERIT,
 	SYS_zio = PERSONALITY_ZIO,
@@ -180,6 +215,8 @@ struct iovec {
 	uint64_t len;
 };
 
+#define THREAD_NAME 16		/* bytes, with the zero behind it */
+
 /* Lies at the low end of each personality stack. Valid for the thread whose number it holds. */
 struct thread_record {
 	int32_t tid;
@@ -198,6 +235,8 @@ struct thread_record {
 	uint64_t borrowed;
 	uint64_t robust;	/* its list of robust mutexes (robust.c); 0: none */
 	uint64_t rfork;		/* flags (RF*) for its next fork */
+	uint16_t first_core, cores;	/* on which it is to run; 0: on all */
+	char name[THREAD_NAME];	/* empty: the program's */
 };
 
 /* Where the kernel enters. */
@@ -232,7 +271,8 @@ struct kept {
 	struct signal_action action[64];
 	uint64_t acted;			/* signals whose action has been set */
 	uint32_t takes_faults;		/* there were handlers for some */
-	uint32_t umask_changed;		/* bits of the mask that are not as at first */
+	/* bits of the mask that are not as at first; from bit 16 on how nice it is */
+	uint32_t umask_changed;
 	uint32_t limits_changed;	/* bits: which limits have been set (limits.h) */
 	struct limit limit[LIMITS];
 	struct file_end file_end[SPACE_FILES];	/* struct space_area, `behind` */
@@ -268,6 +308,12 @@ long memory_mprotect(const struct handler_event *c);
 long memory_mremap(const struct handler_event *c);
 long memory_madvise(const struct handler_event *c);
 long memory_msync(const struct handler_event *c);
+
+/*
+ * mlock and its like, mincore: what is there stays there, and what comes when it is touched is
+ * there then.
+ */
+long memory_resident(const struct handler_event *c, unsigned long nr);
 
 /* The kernel's protection for Linux's; 0 stays 0, everything else can be read. */
 int memory_prot(unsigned long prot);
@@ -320,6 +366,7 @@ long unknown_call(unsigned long nr);
 long signal_call(const struct handler_event *c, unsigned long nr);
 long time_clock_gettime(const struct handler_event *c);
 long time_clock_getres(const struct handler_event *c);
+long time_of_day(const struct handler_event *c);
 long time_sleep(const struct handler_event *c, bool is_absolute);
 
 /*
@@ -334,12 +381,19 @@ long io_read(const struct handler_event *c);
 long io_readv(const struct handler_event *c);
 long io_pread(const struct handler_event *c);
 long io_pwrite(const struct handler_event *c);
+/* preadv, preadv2 and their opposites. */
+long io_vector_at(const struct handler_event *c, unsigned long nr);
+/* Bytes from one descriptor to another: copy.c. */
+long copy_sendfile(const struct handler_event *c);
+long copy_file_range(const struct handler_event *c);
 long file_call(const struct handler_event *c, unsigned long nr);
 long socket_call(const struct handler_event *c, unsigned long nr);
 long queue_call(const struct handler_event *c, unsigned long nr);
 /* A mode that a program asks for, as its mask leaves it. */
 uint32_t self_mode(unsigned long mode);
 long self_call(const struct handler_event *c, unsigned long nr);
+/* sched_*, getpriority, setpriority. */
+long schedule_call(const struct handler_event *c, unsigned long nr);
 long io_getrandom(const struct handler_event *c);
 long io_uname(const struct handler_event *c);
 

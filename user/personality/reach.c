@@ -124,7 +124,7 @@ reach_texts(uint64_t at)
 
 /* What an argument points to. MAYBE: it may be a null pointer. */
 enum points {
-	TO_NOTHING, TO_TEXT, TO_TEXT_MAYBE, TO_TEXTS, READ_8, READ_8_MAYBE, READ_16,
+	TO_NOTHING, TO_TEXT, TO_TEXT_MAYBE, TO_TEXTS, READ_4_MAYBE, READ_8, READ_8_MAYBE, READ_16,
 	READ_16_MAYBE, READ_24_MAYBE, READ_32, READ_32_MAYBE, READ_128,
 	READ_PIECES, WRITE_4, WRITE_4_MAYBE, WRITE_8,
 	WRITE_8_MAYBE, WRITE_16, WRITE_16_MAYBE, WRITE_24_MAYBE, WRITE_32, WRITE_32_MAYBE, WRITE_56,
@@ -159,6 +159,9 @@ static const struct pointing {
 	{SYS_pipe2, {WRITE_8}},
 	{SYS_readv, {0, READ_PIECES}},
 	{SYS_writev, {0, READ_PIECES}},
+	{SYS_preadv, {0, READ_PIECES}},
+	{SYS_pwritev, {0, READ_PIECES}},
+	{SYS_sendfile, {0, 0, WRITE_8_MAYBE}},
 	{SYS_pselect6, {0, WRITE_SET, WRITE_SET, WRITE_SET, READ_16_MAYBE, READ_16_MAYBE}},
 	{SYS_ppoll, {WRITE_POLLED, 0, READ_16_MAYBE, READ_8_MAYBE}},
 	{SYS_readlinkat, {0, TO_TEXT}},
@@ -173,6 +176,10 @@ static const struct pointing {
 	{SYS_clock_gettime, {0, WRITE_16}},
 	{SYS_clock_getres, {0, WRITE_16_MAYBE}},
 	{SYS_clock_nanosleep, {0, 0, READ_16, WRITE_16_MAYBE}},
+	{SYS_sched_setparam, {0, READ_4_MAYBE}},
+	{SYS_sched_setscheduler, {0, 0, READ_4_MAYBE}},
+	{SYS_sched_getparam, {0, WRITE_4_MAYBE}},
+	{SYS_sched_rr_get_interval, {0, WRITE_16}},
 	{SYS_sigaltstack, {READ_24_MAYBE, WRITE_24_MAYBE}},
 	{SYS_rt_sigsuspend, {READ_8}},
 	{SYS_rt_sigaction, {0, READ_24_MAYBE, WRITE_24_MAYBE}},
@@ -186,6 +193,7 @@ static const struct pointing {
 	{SYS_uname, {WRITE_390}},
 	{SYS_getrusage, {0, WRITE_144}},
 	{SYS_getcpu, {WRITE_4_MAYBE, WRITE_4_MAYBE}},
+	{SYS_gettimeofday, {WRITE_16_MAYBE, WRITE_8_MAYBE}},
 	{SYS_sysinfo, {WRITE_112}},
 	{SYS_mq_open, {TO_TEXT, 0, 0, READ_24_MAYBE}},
 	{SYS_mq_unlink, {TO_TEXT}},
@@ -199,8 +207,13 @@ static const struct pointing {
 	{SYS_wait4, {0, WRITE_4_MAYBE, 0, WRITE_144_MAYBE}},
 	{SYS_prlimit64, {0, 0, READ_16_MAYBE, WRITE_16_MAYBE}},
 	{SYS_renameat2, {0, TO_TEXT, 0, TO_TEXT}},
+	{SYS_memfd_create, {TO_TEXT}},
+	{SYS_copy_file_range, {0, WRITE_8_MAYBE, 0, WRITE_8_MAYBE}},
+	{SYS_preadv2, {0, READ_PIECES}},
+	{SYS_pwritev2, {0, READ_PIECES}},
 	{SYS_statx, {0, TO_TEXT, 0, 0, WRITE_256}},
 	{SYS_faccessat2, {0, TO_TEXT}},
+	{SYS_fchmodat2, {0, TO_TEXT}},
 	{SYS_zio, {0, 0, 0, 0, WRITE_56}},
 	{SYS_execac, {0, TO_TEXT, TO_TEXTS, TO_TEXTS}},
 };
@@ -211,7 +224,8 @@ static const struct {
 	uint8_t is_written;
 	uint8_t may_be_null;
 } sizes[] = {
-	[READ_8] = {8, 0, 0}, [READ_8_MAYBE] = {8, 0, 1}, [READ_16] = {16, 0, 0},
+	[READ_4_MAYBE] = {4, 0, 1}, [READ_8] = {8, 0, 0},
+	[READ_8_MAYBE] = {8, 0, 1}, [READ_16] = {16, 0, 0},
 	[READ_16_MAYBE] = {16, 0, 1}, [READ_24_MAYBE] = {24, 0, 1}, [READ_32] = {32, 0, 0},
 	[READ_128] = {128, 0, 0},
 	[READ_32_MAYBE] = {32, 0, 1}, [WRITE_4] = {4, 1, 0}, [WRITE_4_MAYBE] = {4, 1, 1},

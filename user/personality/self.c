@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program asks about itself and the machine: its limits, cores and memory.
+ * What a program asks about itself and the machine: its limits, names, users and memory.
  */
 #include <abi/layout.h>
 #include <abi/startup.h>
@@ -14,7 +14,13 @@
 #define NS_PER_S 1000000000ull
 #define UMASK_FIRST 022
 #define MODE_BITS 0777
-#define CPU_BITS 64		/* of one word of a set of processors */
+#define GROUPS_MAX 65536
+#define LINUX_ENODATA 61
+#define PR_SET_PDEATHSIG 1
+#define PR_GET_PDEATHSIG 2
+#define PR_GET_DUMPABLE 3
+#define PR_SET_NAME 15
+#define PR_GET_NAME 16
 
 /* of asm-generic */
 struct linux_sysinfo {
@@ -36,29 +42,11 @@ self_mode(unsigned long mode)
 static long
 self_umask(const struct handler_event *c)
 {
-	uint32_t now = ((uint32_t)arg(c, 0) & MODE_BITS) ^ UMASK_FIRST;
+	uint32_t was = __atomic_load_n(&kept.umask_changed, __ATOMIC_RELAXED) & MODE_BITS,
+		now = ((uint32_t)arg(c, 0) & MODE_BITS) ^ UMASK_FIRST;
 
-	return (long)__atomic_exchange_n(&kept.umask_changed, now, __ATOMIC_RELAXED) ^ UMASK_FIRST;
-}
-
-/* The cores of the cluster but its first, on which the kernel serves calls; bytes of the set. */
-static long
-self_affinity(const struct handler_event *c)
-{
-	uint64_t *set = (uint64_t *)arg(c, 2);
-	struct cluster_info here;
-	unsigned long words;
-
-	kcluster_info(&here);
-	words = (here.cores + CPU_BITS - 1) / CPU_BITS;
-	if (arg(c, 1) % sizeof(*set) != 0 || arg(c, 1) < words * sizeof(*set))
-		return -E_INVAL;
-	if (reach_write(arg(c, 2), words * sizeof(*set)) != 0)
-		return -E_FAULT;
-	memset(set, 0, words * sizeof(*set));
-	for (uint32_t i = here.cores > 1; i < here.cores; i++)
-		set[i / CPU_BITS] |= 1ull << i % CPU_BITS;
-	return (long)(words * sizeof(*set));
+	__atomic_fetch_xor(&kept.umask_changed, was ^ now, __ATOMIC_RELAXED);
+	return (long)was ^ UMASK_FIRST;
 }
 
 /* Of users and groups there is number 0 alone, which everybody is. */
@@ -132,13 +120,86 @@ self_readlink(const struct handler_event *c)
 	return (long)len;
 }
 
+/* What the program is called: its file, until the thread has another name. */
+static void
+name_get(const struct thread_record *r, char *to)
+{
+	const char *name = (const char *)personality_info.program;
+
+	for (const char *p = name; *p != 0; p++)
+		if (*p == '/')
+			name = p + 1;
+	str_copy(to, THREAD_NAME, r->name[0] != 0 ? r->name : name);
+}
+
+/* What a process could ask to be told, or lose, is refused. */
+static long
+self_control(const struct handler_event *c)
+{
+	uint64_t at = arg(c, 1);
+	char name[THREAD_NAME] = {0};
+
+	switch ((int32_t)arg(c, 0)) {
+	case PR_SET_NAME:
+		if (reach_text(at) == -E_FAULT)
+			return -E_FAULT;
+		str_copy(thread_record(c)->name, THREAD_NAME, (const char *)at);
+		return 0;
+	case PR_GET_NAME:
+		if (reach_write(at, THREAD_NAME) != 0)
+			return -E_FAULT;
+		name_get(thread_record(c), name);
+		memcpy((void *)at, name, THREAD_NAME);
+		return 0;
+	case PR_GET_PDEATHSIG:
+		if (reach_write(at, sizeof(uint32_t)) != 0)
+			return -E_FAULT;
+		*(uint32_t *)at = 0;
+		return 0;
+	case PR_SET_PDEATHSIG: return at == 0 ? 0 : -E_INVAL;
+	case PR_GET_DUMPABLE: return 1;
+	default: return -E_INVAL;
+	}
+}
+
+/* Of its commands there is the one that asks which there are: none. */
+static long
+self_barrier(const struct handler_event *c)
+{
+	return arg(c, 0) != 0 || arg(c, 1) != 0 ? -E_INVAL : 0;
+}
+
+/* There is no other group that one could be in. */
+static long
+self_groups(const struct handler_event *c, bool is_set)
+{
+	int32_t count = (int32_t)arg(c, 0);
+
+	if (count < 0 || (is_set && count > GROUPS_MAX))
+		return -E_INVAL;
+	return !is_set || count == 0 ? 0 : -E_PERM;
+}
+
+/* No file has attributes with names, and none can get one. */
+static long
+self_attributes(unsigned long nr)
+{
+	return nr <= SYS_fsetxattr ? -FILE_EOPNOTSUPP :
+		nr >= SYS_listxattr && nr <= SYS_flistxattr ? 0 : -LINUX_ENODATA;
+}
+
 long
 self_call(const struct handler_event *c, unsigned long nr)
 {
+	if (nr <= SYS_fremovexattr)
+		return self_attributes(nr);
 	switch (nr) {
+	case SYS_prctl: return self_control(c);
+	case SYS_membarrier: return self_barrier(c);
+	case SYS_getgroups:
+	case SYS_setgroups: return self_groups(c, nr == SYS_setgroups);
 	case SYS_umask: return self_umask(c);
 	case SYS_prlimit64: return limits_call(c);
-	case SYS_sched_getaffinity: return self_affinity(c);
 	case SYS_times: return usage_times(c);
 	case SYS_getrusage: return usage_call(c);
 	case SYS_sysinfo: return self_sysinfo(c);

@@ -99,6 +99,9 @@ void signals_listen(const struct handler_event *c);
 long signal_pend(const struct handler_event *c, int sig, const struct signal_note *note);
 long signal_pend_thread(int tid, int sig, const struct signal_note *note);
 
+/* The record of a thread that has been in the personality; NULL: there is none. */
+struct thread_record *signal_thread(int tid);
+
 /* Pending signals that the thread does not block. */
 bool signal_is_due(const struct handler_event *c);
 
