@@ -80,8 +80,15 @@ description_kind(const struct tree *t, const struct description *d)
 		return share_kind(t, d);
 	if (!d->is_pipe)
 		return (enum file_kind)node_of(t, d->object)->kind;
-	return t->pipe[d->object].type == PIPE_PLAIN ? FILE_KIND_PIPE :
-		t->pipe[d->object].type == PIPE_QUEUE ? FILE_KIND_QUEUE : FILE_KIND_SOCKET;
+	switch (t->pipe[d->object].type) {
+	case PIPE_PLAIN: return FILE_KIND_PIPE;
+	case PIPE_QUEUE: return FILE_KIND_QUEUE;
+	case PIPE_COUNT:
+	case PIPE_TIMER: return FILE_KIND_EVENT;
+	case PIPE_SIGNALS: return FILE_KIND_SIGNALS;
+	case PIPE_LIST: return FILE_KIND_LIST;
+	default: return FILE_KIND_SOCKET;
+	}
 }
 
 bool
@@ -103,10 +110,12 @@ description_close(struct tree *t, const struct description *d)
 		queue_close(t, p);
 		return;
 	}
-	if (d->is_pipe && p->type != PIPE_PLAIN) {
+	if (d->is_pipe && p->type >= PIPE_STREAM) {
 		socket_close(t, p);
 		return;
 	}
+	if (d->is_pipe && p->type == PIPE_LIST)
+		list_drop(t, p);
 	if (d->is_pipe) {
 		pipe_end_close(t, p, (d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE);
 		return;
@@ -128,6 +137,7 @@ handle_close(struct tree *t, struct handle *h)
 		return;
 	}
 	locks_end(t, d);
+	listed_end(t, d);
 	description_close(t, d);
 }
 

@@ -6,7 +6,7 @@
  *
  * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/places.c
+ * needs: servers/file/places.c servers/file/event.c
  * needs: servers/file/lasting.c servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/zio.c
  * servers/file/message.c servers/file/socket.c servers/file/queue.c servers/file/serve_message.c
@@ -578,8 +578,8 @@ TEST(requests_of_any_bytes_are_answered)
 	for (int i = 0; i < 40000; i++) {
 		char data[400];
 		uint32_t len = next(&state) % sizeof(data);
-		struct file_request q = {.op = FILE_STAGE + next(&state) % 24,
-			.handle = t.handle[next(&state) % 20].life << 10 | next(&state) % 20,
+		struct file_request q = {.op = FILE_STAGE + next(&state) % 33,
+			.handle = handle_number(&t, &t.handle[next(&state) % 20]),
 			.offset = next(&state) % 3 == 0 ? FILE_AT_OFFSET : next(&state) % 4,
 			.arg = next(&state) % 9, .more = next(&state) % 4 == 0 ? FILE_PAIR :
 			next(&state) % 5};

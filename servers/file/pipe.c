@@ -71,6 +71,7 @@ pipe_watch(struct pipe *p, enum pipe_end end, uint32_t client)
 void
 pipe_tell(struct pipe *p, enum pipe_end end)
 {
+	p->changes++;
 	for (uint32_t i = 0; i < CLIENTS_MAX / 32; i++) {
 		uint32_t bits = p->watch[end][i];
 

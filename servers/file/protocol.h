@@ -132,9 +132,9 @@ enum file_op {
 	/* arg: FILE_NONBLOCK or 0 -> two struct file_claimed, the end that is read first */
 	FILE_PIPE = 17,
 	/*
-	 * handle, arg: FILE_POLL_READ, FILE_POLL_WRITE; more: FILE_WATCH or 0 -> value: which of
-	 * these would not wait, and what has happened. If it is none, with FILE_WATCH the client is
-	 * told when it may be some.
+	 * handle, arg: FILE_POLL_READ, FILE_POLL_WRITE; more: FILE_WATCH or 0, offset: signals that
+	 * are pending -> value: which of these would not wait, and what has happened, and a struct
+	 * file_waits. If it is none, with FILE_WATCH the client is told when it may be some.
 	 */
 	FILE_POLL = 18,
 	/*
@@ -221,6 +221,23 @@ enum file_op {
 	 */
 	FILE_ZIO_READ = 47,
 	FILE_ZIO_COUNT = 48,	/* -> struct file_zio_count */
+	/*
+	 * Events. arg: enum file_event, more: FILE_NONBLOCK, FILE_SEMAPHORE, offset: the count that
+	 * one begins with, the signals, or when the clock of the timer had 0 -> struct file_claimed
+	 */
+	FILE_EVENT = 52,
+	/*
+	 * handle; of a timer: a struct file_timer or nothing, arg: `first` is a time of its clock,
+	 * 0: from now on -> one as it was, from now on; of signals: offset: others, arg: 1
+	 */
+	FILE_EVENT_SET = 53,
+	/* handle of a list, arg: enum file_list_change, more: number, struct file_listed */
+	FILE_LIST_CHANGE = 54,
+	/*
+	 * handle of a list, arg: at most, offset: signals that are pending -> count, and as many
+	 * struct file_ready: what has happened, each once where that is asked for
+	 */
+	FILE_LIST_TAKE = 55,
 	FILE_SYNC = 27,		/* handle: what is in the file outlives the machine */
 	/* path: that of the link, zero byte, what it says, zero byte; PERM: memory has no links */
 	FILE_SYMLINK = 28,
@@ -276,6 +293,9 @@ enum file_kind {
 	FILE_KIND_PIPE = 3,
 	FILE_KIND_SOCKET = 6,
 	FILE_KIND_QUEUE = 7,
+	FILE_KIND_EVENT = 8,	/* a count, or a timer */
+	FILE_KIND_SIGNALS = 9,
+	FILE_KIND_LIST = 10,	/* of what is waited for */
 	FILE_KIND_LINK = 5,	/* inside of the server: no answer has it */
 	FILE_KIND_OTHER = 6,	/* of a host, and not for programs here */
 	FILE_KIND_SYMLINK = 7,
@@ -361,6 +381,46 @@ struct file_space {
 #define FILE_SPACE_QUEUES 0x19800202u
 
 #define FILE_DEVICE_MEMORY 256
+
+/* What else than being told may end a wait: a time of kclock, and signals of who waits. */
+struct file_waits {
+	uint64_t until;
+	uint64_t signals;
+};
+
+enum file_event { FILE_EVENT_COUNT = 1, FILE_EVENT_TIMER, FILE_EVENT_SIGNALS, FILE_EVENT_LIST };
+
+/* FILE_EVENT: of a count each read takes 1; what it is at most */
+#define FILE_SEMAPHORE 1
+#define FILE_COUNT_MAX (UINT64_MAX - 1)
+
+/* In ns, 0: never; 0: once */
+struct file_timer {
+	uint64_t first, period;
+};
+
+enum file_list_change { FILE_LIST_ADD = 1, FILE_LIST_REMOVE, FILE_LIST_MODIFY };
+
+/* What is in a list: as Linux's epoll_event has it. */
+struct file_ready {
+	uint32_t events;
+	uint32_t reserved;
+	uint64_t data;
+};
+
+struct file_listed {
+	uint32_t handle;
+	uint32_t reserved;
+	struct file_ready wanted;
+};
+
+#define FILE_READY_READ 1
+#define FILE_READY_WRITE 4
+#define FILE_READY_ERROR 8
+#define FILE_READY_HUNG_UP 0x10
+#define FILE_READY_ENDED 0x2000
+#define FILE_READY_ONCE 0x40000000u	/* then not until it is modified */
+#define FILE_READY_CHANGES 0x80000000u	/* only what has happened since it was taken */
 
 #define FILE_LOCK_NONE 0
 #define FILE_LOCK_SHARED 1

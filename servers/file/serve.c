@@ -282,12 +282,6 @@ serve_bytes(struct serving *s, struct description *d)
 	return 0;
 }
 
-static enum pipe_end
-end_of(const struct description *d)
-{
-	return (d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE;
-}
-
 static int
 serve_pipe(struct serving *s, struct description *d)
 {
@@ -362,6 +356,8 @@ serve_contents(struct serving *s, struct description *d)
 		return -E_BADF;
 	if (s->r->op == FILE_RESIZE)
 		return d->is_pipe ? -E_INVAL : node_resize(s->t, d->object, s->r->offset);
+	if (d->is_pipe && pipe_is_event(&s->t->pipe[d->object]))
+		return serve_event(s, d);
 	if (d->is_pipe && s->r->arg <= FILE_DATA_MAX && s->r->offset == FILE_AT_OFFSET &&
 		s->t->pipe[d->object].type != PIPE_PLAIN)
 		return serve_message(s, d);
@@ -402,46 +398,6 @@ serve_shared(const struct serving *s)
 		}
 	}
 	return -E_NOENT;
-}
-
-static uint32_t
-poll_pipe(struct tree *t, const struct description *d, struct pipe *p)
-{
-	return p->type == PIPE_PLAIN ? pipe_poll(p, end_of(d)) : p->type == PIPE_QUEUE ?
-		queue_poll(p) : socket_poll(t, p);
-}
-
-static void
-watch_pipe(struct serving *s, const struct description *d, struct pipe *p)
-{
-	if (p->type >= PIPE_STREAM) {
-		socket_watch(s->t, p, s->client);
-	} else if (p->type == PIPE_PLAIN) {
-		pipe_watch(p, end_of(d), s->client);
-	} else {
-		pipe_watch(p, PIPE_READ, s->client);
-		pipe_watch(p, PIPE_WRITE, s->client);
-	}
-}
-
-/* Files are always ready. */
-static int
-serve_poll(struct serving *s, struct description *d)
-{
-	struct pipe *p = d->is_pipe ? &s->t->pipe[d->object] : NULL;
-	uint32_t asked = s->r->arg;
-
-	if ((asked & ~(uint32_t)(FILE_POLL_READ | FILE_POLL_WRITE | FILE_POLL_ENDED)) != 0 ||
-		s->r->more > FILE_WATCH)
-		return -E_INVAL;
-	/* also if nobody waits: who looks again may find it */
-	if (p != NULL && d->object == PIPE_INPUT && pipe_poll(p, PIPE_READ) == 0)
-		input_want(1);
-	s->reply->value = p == NULL ? asked :
-		poll_pipe(s->t, d, p) & (asked | FILE_POLL_HUNG_UP | FILE_POLL_BROKEN);
-	if (s->reply->value == 0 && s->r->more == FILE_WATCH && p != NULL)
-		watch_pipe(s, d, p);
-	return 0;
 }
 
 static int
@@ -543,6 +499,9 @@ serve_handle(struct serving *s)
 	case FILE_ENDPOINT:
 	case FILE_QUEUE_STATE:
 	case FILE_QUEUE_NOTIFY: return serve_message(s, d);
+	case FILE_EVENT_SET:
+	case FILE_LIST_CHANGE:
+	case FILE_LIST_TAKE: return serve_event(s, d);
 	case FILE_STAT_OPEN:
 		if (d->is_pipe)
 			*s->reply = (struct file_reply){.kind = description_kind(s->t, d),
@@ -670,6 +629,7 @@ serve_others(struct serving *s)
 	case FILE_OFFER: return serve_offer(s);
 	case FILE_CLAIM: return serve_claim(s);
 	case FILE_SOCKET: return serve_new_socket(s);
+	case FILE_EVENT: return serve_new_event(s);
 	case FILE_QUEUE:
 	case FILE_QUEUE_REMOVE: return serve_queue(s);
 	case FILE_STAGE: return serve_stage(s);
@@ -726,6 +686,9 @@ serve(struct serving *s)
 	case FILE_ENDPOINT:
 	case FILE_QUEUE_STATE:
 	case FILE_QUEUE_NOTIFY:
+	case FILE_EVENT_SET:
+	case FILE_LIST_CHANGE:
+	case FILE_LIST_TAKE:
 	case FILE_POLL:
 	case FILE_SYNC:
 	case FILE_LOCK:

@@ -55,6 +55,14 @@ open_pipe(struct tree *t, uint32_t client, const struct pipe *p, struct descript
 		(uint16_t)description_kind(t, d), (uint16_t)flags};
 }
 
+void
+serve_claimed(struct serving *s, const struct pipe *p, struct description *d, uint32_t flags)
+{
+	const struct file_claimed end = open_pipe(s->t, s->client, p, d, flags);
+
+	put_out(s, &end, sizeof(end));
+}
+
 static enum pipe_type
 type_of_socket(uint32_t type)
 {
@@ -344,7 +352,7 @@ serve_message(struct serving *s, struct description *d)
 
 	if (p != NULL && is_queue(p))
 		return serve_of_queue(s, d, p);
-	if (p == NULL || p->type == PIPE_PLAIN || is_about_queues)
+	if (p == NULL || p->type < PIPE_STREAM || is_about_queues)
 		return is_about_queues ? -E_BADF : -FILE_ENOTSOCK;
 	switch (s->r->op) {
 	case FILE_BIND: return serve_bind(s, p);

@@ -40,6 +40,35 @@ int paths_check(const struct serving *s);
 int serve_new_socket(struct serving *s);
 int serve_queue(struct serving *s);
 
+/* FILE_EVENT; what has a handle: FILE_EVENT_SET, FILE_LIST_CHANGE, FILE_LIST_TAKE, and bytes. */
+int serve_new_event(struct serving *s);
+int serve_event(struct serving *s, struct description *d);
+
+/*
+ * What of FILE_POLL is true of a description, of which `asked` is asked; what else may change it is
+ * added to *waits. And the client is told when it may have changed.
+ */
+uint32_t description_poll(struct serving *s, const struct description *d, uint32_t asked,
+	struct file_waits *waits);
+void description_watch(struct serving *s, const struct description *d);
+
+/* FILE_POLL. */
+int serve_poll(struct serving *s, const struct description *d);
+
+/* The same of a pipe of event.c. */
+uint32_t event_poll(struct serving *s, struct pipe *p, struct file_waits *waits);
+void event_watch(struct serving *s, struct pipe *p);
+
+/* The end of a pipe that a description is of. */
+static inline enum pipe_end
+end_of(const struct description *d)
+{
+	return (d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE;
+}
+
+/* One description that is new: its handle goes into the answer. */
+void serve_claimed(struct serving *s, const struct pipe *p, struct description *d, uint32_t flags);
+
 /* FILE_ZIO_*; on a handle. */
 int serve_zio(struct serving *s);
 int serve_zio_open(struct serving *s, struct description *d);

@@ -517,6 +517,29 @@ sound_buffers(void)
 	expect_eq(sent, 0);
 }
 
+/* Sockets without a description are connections that have not been accepted. */
+static inline uint32_t
+not_accepted(void)
+{
+	uint32_t waiting = 0;
+
+	for (uint32_t i = 0; i < PIPES_MAX; i++)
+		waiting += t.pipe[i].type >= PIPE_STREAM ?
+			endpoint_of(&t, &t.pipe[i])->waiting : 0;
+	return waiting;
+}
+
+/* What is listed is open, and so is its list. */
+static inline void
+sound_lists(void)
+{
+	for (const struct listed *l = t.list; l < t.list + LISTED_MAX; l++)
+		if (l->list != 0)
+			expect(t.description[l->description].handles > 0 &&
+				t.pipe[l->list - 1].type == PIPE_LIST &&
+				t.pipe[l->list - 1].ends[0] == 1);
+}
+
 /* Every node hangs on a directory, every handle on a description, no block is lost. */
 static inline void
 expect_sound(void)
@@ -556,6 +579,8 @@ expect_sound(void)
 			expect(ends[i][0] == p->ends[0] && ends[i][1] == p->ends[1]);
 		else if (p->type == PIPE_QUEUE)
 			expect(typed[i] == endpoint_of(&t, p)->opens);
+		else if (pipe_is_event(p))
+			expect(typed[i] == 1 && p->ends[0] == 1);
 		else
 			waiting += 1 - typed[i];
 		blocks_used += sound_messages(p, &rights);
@@ -563,11 +588,7 @@ expect_sound(void)
 			made[p->maker]++;
 		blocks_used += sound_blocks(&p->bytes) + sound_pipe_buffers(p);
 	}
-	/* sockets without a description are connections that have not been accepted */
-	for (uint32_t i = 0; i < PIPES_MAX; i++)
-		waiting -= t.pipe[i].type >= PIPE_STREAM ?
-			endpoint_of(&t, &t.pipe[i])->waiting : 0;
-	expect_eq(waiting, 0);
+	expect_eq(waiting, not_accepted());
 	expect_eq(rights, t.handles_of[NOBODY]);
 	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
 		expect_eq(made[i], t.pipes_of[i]);
@@ -575,6 +596,7 @@ expect_sound(void)
 			blocks_used += sound_blocks(&t.of_client[i]->staged) +
 				sound_blocks(&t.of_client[i]->rest);
 	}
+	sound_lists();
 	sound_buffers();
 	blocks_used += sound_nodes(opens) + (int)(t.nodes / TABLE_NODES) - 1 + blocks_of_shares();
 	expect_eq(blocks_used + free_blocks(), BLOCKS);

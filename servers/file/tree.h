@@ -170,7 +170,18 @@ struct offer {
 enum pipe_end { PIPE_READ, PIPE_WRITE };
 
 /* What is in a pipe: bytes, or messages of a message queue or to a socket. */
-enum pipe_type { PIPE_PLAIN, PIPE_QUEUE, PIPE_STREAM, PIPE_DATAGRAM, PIPE_PACKETS };
+enum pipe_type {
+	PIPE_PLAIN,
+	PIPE_QUEUE,
+	/* event.c: no bytes are in them */
+	PIPE_COUNT,
+	PIPE_TIMER,
+	PIPE_SIGNALS,
+	PIPE_LIST,
+	PIPE_STREAM,			/* sockets from here on */
+	PIPE_DATAGRAM,
+	PIPE_PACKETS,
+};
 
 struct message {
 	struct message *next;
@@ -209,9 +220,10 @@ struct pipe {
 	uint16_t limit;			/* PIPE_QUEUE: messages at most */
 	uint32_t size;			/* PIPE_QUEUE: bytes of one */
 	uint8_t type;			/* enum pipe_type */
+	bool is_over;			/* PIPE_INPUT: the next read of nothing finds the end */
 	uint16_t ends[2];		/* descriptions of each end; both 0: free */
 	uint16_t maker;			/* client, or CLIENTS_MAX: it is gone */
-	bool is_over;			/* PIPE_INPUT: the next read of nothing finds the end */
+	uint16_t changes;		/* how often it was told of, and so others of it */
 	uint32_t watch[2][CLIENTS_MAX / 32];	/* clients that are to be told, a bit for each */
 };
 
@@ -220,8 +232,18 @@ enum endpoint_state { ENDPOINT_NEW, ENDPOINT_LISTENS, ENDPOINT_CONNECTED };
 #define SHUT_READ 1
 #define SHUT_WRITE 2
 
+/* What a pipe of event.c is. */
+struct event {
+	uint64_t value;			/* a count; when the timer is over, 0: never; signals */
+	uint64_t period;		/* of the timer, 0: once */
+	uint64_t began;			/* when its clock had 0 */
+	bool is_semaphore;
+	uint16_t next;			/* of a list: where the next look begins */
+};
+
 /* What a pipe with messages is besides: a socket, to which they come, or a message queue. */
 struct endpoint {
+	struct event event;
 	struct file_name name;		/* of no bytes: it has none */
 	uint32_t node, life;		/* the node that has its name; 0: none */
 	uint8_t state;			/* enum endpoint_state */
@@ -266,6 +288,19 @@ struct file_lock {
 	bool is_exclusive : 1;
 };
 
+#define LISTED_MAX 256			/* in all lists */
+
+/* A description in a list. */
+struct listed {
+	struct file_ready wanted;
+	uint32_t number;		/* that the client has for it */
+	uint16_t description;
+	uint16_t list;			/* number of its pipe + 1; 0: free */
+	uint16_t seen;			/* changes that were there when it was taken last */
+	bool is_taken;			/* and nothing was to be seen since */
+	bool is_off;			/* FILE_READY_ONCE: it was */
+};
+
 struct tree {
 	struct lasting *lasting;
 	struct block *block;		/* the first of those that outlive the server */
@@ -278,6 +313,7 @@ struct tree {
 	struct handle handle[HANDLES_MAX];
 	struct block *free;
 	uint32_t handles;		/* open ones */
+	uint32_t listed;		/* places of `list` that have been used */
 	uint32_t life;			/* of the server, from 1 to SERVER_LIVES */
 	uint16_t handles_of[CLIENTS_MAX + 1];	/* also of NOBODY */
 	struct offer offer[OFFERS_MAX];
@@ -322,6 +358,7 @@ struct tree {
 	struct file_lock wanted[LOCK_WAITS];	/* that clients wait for */
 	uint8_t lock_wait[CLIENTS_MAX];	/* which of them, from 1; 0: none */
 	struct buffer buffer[BUFFERS_MAX];
+	struct listed list[LISTED_MAX];
 };
 
 static inline struct block *
@@ -716,6 +753,17 @@ pipe_tail(struct pipe *p)
 {
 	return p->last_buffer != NULL ? &p->last_buffer->behind : &p->bytes;
 }
+
+/* Counts, timers, signals and lists (event.c): is a pipe one? */
+static inline bool
+pipe_is_event(const struct pipe *p)
+{
+	return p->type >= PIPE_COUNT && p->type <= PIPE_LIST;
+}
+
+/* A description has ended: it is in no list any more; and what is listed in this pipe. */
+void listed_end(struct tree *t, const struct description *d);
+void list_drop(struct tree *t, const struct pipe *p);
 
 /* What of FILE_POLL is true of an end. */
 uint32_t pipe_poll(struct pipe *p, enum pipe_end end);

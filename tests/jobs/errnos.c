@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <mqueue.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -38,6 +41,9 @@
 #define A_STREAM (-1017L)	/* a socket that is not connected */
 #define A_CONNECTION (-1018L)
 #define A_QUEUE (-1019L)
+#define A_COUNT (-1020L)
+#define A_TIMER (-1021L)
+#define A_LIST (-1022L)
 /* where nothing is; then three bytes before that, which are written or read */
 #define A_HOLE (-1015L)
 #define A_CONSTANT (-1008L)	/* one that can be read only */
@@ -71,6 +77,8 @@ static const char *const paths[] = {"", "nothing", "file/below", "nothing/below"
 static char buffer[4 * PAGE];
 static const char page_text[100];
 static struct timespec times[2];
+static int count, timer, list;	/* of events */
+static const struct timespec spans[2], no_spans[2] = {{0, -1}, {0, 0}};
 static const long all_cores[16] = {-1, -1}, no_cores[16];
 static int file, full, folder, root, ends[2];
 static void *page;
@@ -455,6 +463,37 @@ static const struct row rows[] = {
 	{CALL(prctl), {FIXED, WRITTEN}, {16, BUFFER}},
 	{CALL(prctl), {FIXED, WRITTEN}, {2, BUFFER}},
 	{CALL(prctl), {FIXED, FIXED}, {1, 99}},
+	/* events */
+	{CALL(eventfd2), {FIXED, FLAGS}, {0, 0}},
+	{CALL(timerfd_create), {WHICH, FLAGS}, {1, 0}},
+	{CALL(timerfd_settime), {DESCRIPTOR, FLAGS, READ, WRITTEN}, {A_TIMER, 0, (long)spans, 0}},
+	{CALL(timerfd_settime), {FIXED, FIXED, FIXED, FIXED}, {A_COUNT, 0, (long)spans, 0}},
+	{CALL(timerfd_settime), {FIXED, FIXED, FIXED, FIXED}, {A_TIMER, 0, (long)no_spans, 0}},
+	{CALL(timerfd_settime), {FIXED, FIXED, FIXED, FIXED}, {A_FILE, 0, (long)spans, 0}},
+	{CALL(timerfd_gettime), {DESCRIPTOR, WRITTEN}, {A_TIMER, BUFFER}},
+	{CALL(signalfd4), {FIXED, READ, WHICH, FLAGS}, {-1, (long)times, 8, 0}},
+	{CALL(signalfd4), {FIXED, FIXED, FIXED, FIXED}, {A_FILE, (long)times, 8, 0}},
+	{CALL(signalfd4), {FIXED, FIXED, FIXED, FIXED}, {77, (long)times, 8, 0}},
+	{CALL(epoll_create1), {FLAGS}, {0}},
+	{CALL(epoll_ctl), {DESCRIPTOR, WHICH, DESCRIPTOR, READ},
+		{A_LIST, 1, A_COUNT, (long)times}},
+	{CALL(epoll_ctl), {FIXED, FIXED, FIXED, FIXED}, {A_LIST, 1, A_FILE, (long)times}},
+	{CALL(epoll_ctl), {FIXED, FIXED, FIXED, FIXED}, {A_LIST, 1, A_LIST, (long)times}},
+	{CALL(epoll_ctl), {FIXED, FIXED, FIXED, FIXED}, {A_PIPE, 1, A_COUNT, (long)times}},
+	{CALL(epoll_ctl), {FIXED, FIXED, FIXED, FIXED}, {A_LIST, 2, A_STREAM, (long)times}},
+	{CALL(epoll_pwait), {DESCRIPTOR, FIXED, FIXED, FIXED, READ, FIXED},
+		{A_LIST, BUFFER, 2, 0, 0, 8}},
+	{CALL(epoll_pwait), {FIXED, FIXED, WHICH, FIXED, FIXED, FIXED},
+		{A_COUNT, BUFFER, 2, 0, 0, 8}},
+	{CALL(epoll_pwait), {FIXED, FIXED, FIXED, FIXED, FIXED, FIXED},
+		{A_LIST, BUFFER, -1, 0, 0, 8}},
+	{CALL(epoll_pwait2), {DESCRIPTOR, FIXED, FIXED, READ, FIXED, FIXED},
+		{A_LIST, BUFFER, 2, (long)times, 0, 8}},
+	{CALL(read), {FIXED, FIXED, FIXED}, {A_TIMER, BUFFER, 8}},
+	{CALL(read), {FIXED, FIXED, FIXED}, {A_COUNT, BUFFER, 7}},
+	{CALL(read), {FIXED, FIXED, FIXED}, {A_LIST, BUFFER, 8}},
+	{CALL(write), {FIXED, FIXED, FIXED}, {A_TIMER, BUFFER, 8}},
+	{CALL(ftruncate), {FIXED, FIXED}, {A_COUNT, 0}},
 	{CALL(execve), {READ, FIXED, FIXED}, {(long)"nothing", 0, 0}},
 };
 
@@ -493,6 +532,9 @@ meant(enum kind kind, long value)
 	case A_STREAM: return stream;
 	case A_CONNECTION: return connection[0];
 	case A_QUEUE: return queue;
+	case A_COUNT: return count;
+	case A_TIMER: return timer;
+	case A_LIST: return list;
 	case A_HOLE: return (long)hole;
 	case A_HOLE + 1: return (long)hole - 3;
 	case A_HOLE + 2: return (long)constant + PAGE - 3;
@@ -564,8 +606,12 @@ make_sockets(void)
 	snprintf(name, sizeof(name), "/errnos-%d", getpid());
 	sock = socket(AF_UNIX, SOCK_DGRAM, 0);
 	stream = socket(AF_UNIX, SOCK_STREAM, 0);
+	count = eventfd(0, EFD_NONBLOCK);
+	timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+	list = epoll_create1(0);
 	queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_NONBLOCK, 0600, &a);
-	return sock >= 0 && stream >= 0 && queue >= 0 && mq_unlink(name) == 0 &&
+	return sock >= 0 && stream >= 0 && count >= 0 && timer >= 0 && list >= 0 &&
+		queue >= 0 && mq_unlink(name) == 0 &&
 		socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0;
 }
 

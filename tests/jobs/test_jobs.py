@@ -51,7 +51,7 @@ AS_ON_LINUX = [
     ("sockets", "sockets"), ("descriptors_in_messages", "rights"),
     ("message_queues", "queues"), ("process_groups", "pgroups"),
     ("processor_time", "times"), ("locks_of_files", "filelocks"), ("limits", "limits"),
-    ("signals", "signals"), ("seldom_calls", "calls"),
+    ("signals", "signals"), ("seldom_calls", "calls"), ("events", "events"),
 ]
 
 

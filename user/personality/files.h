@@ -26,6 +26,9 @@ enum opened_kind {
 	OPENED_PIPE,
 	OPENED_SOCKET,
 	OPENED_QUEUE,
+	OPENED_EVENT,		/* from here on: event_calls.c */
+	OPENED_SIGNALS,
+	OPENED_LIST,
 };
 
 #define STREAM_NULL 3		/* /dev/null */
@@ -109,6 +112,9 @@ opened_kind(uint32_t kind)
 	case FILE_KIND_PIPE: return OPENED_PIPE;
 	case FILE_KIND_SOCKET: return OPENED_SOCKET;
 	case FILE_KIND_QUEUE: return OPENED_QUEUE;
+	case FILE_KIND_EVENT: return OPENED_EVENT;
+	case FILE_KIND_SIGNALS: return OPENED_SIGNALS;
+	case FILE_KIND_LIST: return OPENED_LIST;
 	default: return OPENED_FILE;
 	}
 }
@@ -182,6 +188,24 @@ long socket_pieces_call(const struct handler_event *c, uint8_t use);
 
 /* Takes the lock: bytes from and to a pipe or a socket, as read and write move them. */
 long pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece);
+
+/*
+ * Takes the lock: wait until a descriptor has one of `events` (of poll), up to a time of kclock: 1;
+ * 0: it was time; -E_INTR: a signal is due.
+ */
+long pipe_await(const struct handler_event *c, unsigned long fd, int16_t events, uint64_t until);
+
+/*
+ * With the lock held: a descriptor for what is open, whose handle is closed if there is none.
+ */
+long files_attach_claimed(const struct handler_event *c, const struct file_claimed *end,
+	bool is_cloexec);
+
+/* Takes the lock: eventfd2, timerfd_*, signalfd4, epoll_*. */
+long event_call(const struct handler_event *c, unsigned long nr);
+
+/* With the lock held: what a read of signals finds: bytes; -E_AGAIN, -FILE_LATER. */
+long event_take_signals(const struct handler_event *c, const struct opened *o, struct iovec piece);
 
 /* Take the lock: ppoll, pselect6. */
 long pipe_poll_call(const struct handler_event *c);

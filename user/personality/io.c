@@ -356,7 +356,7 @@ io_uname(const struct handler_event *c)
 }
 
 /* What a clock had when the machine started: all but some had 0, and these if nobody has said. */
-static __attribute__((noinline)) uint64_t
+__attribute__((noinline)) uint64_t
 time_began(unsigned long clock)
 {
 	static uint64_t known;		/* and 1; 0: not yet */

@@ -218,6 +218,15 @@ serve_io(const struct handler_event *c, unsigned long nr)
 	case SYS_sendfile: return copy_sendfile(c);
 	case SYS_copy_file_range: return copy_file_range(c);
 	case SYS_gettimeofday: return time_of_day(c);
+	case SYS_eventfd2:
+	case SYS_epoll_create1:
+	case SYS_epoll_ctl:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_signalfd4:
+	case SYS_timerfd_create:
+	case SYS_timerfd_settime:
+	case SYS_timerfd_gettime: return event_call(c, nr);
 	case SYS_ppoll: return pipe_poll_call(c);
 	case SYS_zio: return pipe_zio_call(c);
 	case SYS_pselect6: return pipe_select_call(c);

@@ -73,7 +73,8 @@ pending_pass_on(int32_t own, uint64_t bit)
 	for (uint32_t i = 0; i < personality_info.stacks; i++) {
 		const struct thread_record *r = record_at(i);
 
-		if (r->tid != own && (r->mask & bit) == 0 && r->listens &&
+		if (r->tid != own && ((r->mask & bit) == 0 || (r->wanted & bit) != 0) &&
+			r->listens &&
 			kthread_wakeup(r->tid, 1u << PERSONALITY_SIGNAL_BIT) == 0)
 			return;
 	}
@@ -423,7 +424,7 @@ signal_is_due(const struct handler_event *c)
 
 	if (signals.is_used)
 		look(c);
-	return (signals_pending(r) & ~r->mask) != 0 && r->borrowed == 0;
+	return (signals_pending(r) & (~r->mask | r->wanted)) != 0 && r->borrowed == 0;
 }
 
 /* Ask for it, and be told meanwhile what had come before. */

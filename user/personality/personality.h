@@ -26,6 +26,10 @@ enum linux_call {
 	SYS_flistxattr = 13,
 	SYS_fremovexattr = 16,
 	SYS_getcwd = 17,
+	SYS_eventfd2 = 19,
+	SYS_epoll_create1 = 20,
+	SYS_epoll_ctl = 21,
+	SYS_epoll_pwait = 22,
 	SYS_dup = 23,
 	SYS_dup3 = 24,
 	SYS_fcntl = 25,
@@ -64,12 +68,16 @@ enum linux_call {
 	SYS_sendfile = 71,
 	SYS_pselect6 = 72,
 	SYS_ppoll = 73,
+	SYS_signalfd4 = 74,
 	SYS_readlinkat = 78,
 	SYS_fstatat = 79,
 	SYS_fstat = 80,
 	SYS_sync = 81,
 	SYS_fsync = 82,
 	SYS_fdatasync = 83,
+	SYS_timerfd_create = 85,
+	SYS_timerfd_settime = 86,
+	SYS_timerfd_gettime = 87,
 	SYS_utimensat = 88,
 	SYS_exit = 93,
 	SYS_exit_group = 94,
@@ -188,6 +196,7 @@ enum linux_call {
 	SYS_statx = 291,
 	SYS_close_range = 436,
 	SYS_faccessat2 = 439,
+	SYS_epoll_pwait2 = 441,
 	SYS_fchmodat2 = 452,
 	/* not Linux's: what children inherit (inherit.h) */
 	SYS_inherit = PERSONALITY_INHERIT,
@@ -228,6 +237,7 @@ struct thread_record {
 	uint8_t has_saved_mask;
 	uint64_t clear_tid;	/* address of a word that becomes 0 when the thread ends, 0: none */
 	uint64_t mask;		/* signals that it does not want: bit 0 is signal 1 */
+	uint64_t wanted;	/* that end its wait all the same */
 	uint64_t saved_mask;	/* that it gets back */
 	uint64_t pending;	/* signals for this thread alone */
 	uint64_t alternate, alternate_bytes;	/* stack of handlers */
@@ -374,6 +384,8 @@ long time_sleep(const struct handler_event *c, bool is_absolute);
  * a signal, -E_INTR. Both in nanoseconds of the kernel's clock.
  */
 uint64_t time_after(uint64_t now, const uint64_t *span);
+/* When a clock had 0, by the kernel's: nothing for those that run since the start. */
+uint64_t time_began(unsigned long clock);
 long time_sleep_until(const struct handler_event *c, uint64_t end);
 long io_write(const struct handler_event *c);
 long io_writev(const struct handler_event *c);

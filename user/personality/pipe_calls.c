@@ -40,9 +40,8 @@ close_end(uint32_t handle)
 	files_ask(&q, &r);
 }
 
-/* A descriptor for an end, whose handle is closed if there is none. */
-static __attribute__((noinline)) long
-attach_end(const struct handler_event *c, const struct file_claimed *end)
+__attribute__((noinline)) long
+files_attach_claimed(const struct handler_event *c, const struct file_claimed *end, bool is_cloexec)
 {
 	struct opened *o = files_new();
 	long fd = -1;
@@ -52,11 +51,14 @@ attach_end(const struct handler_event *c, const struct file_claimed *end)
 		close_end(end->handle);
 		return -E_MFILE;
 	}
-	*o = (struct opened){.handle = end->handle, .kind = OPENED_PIPE,
-		.flags = (end->flags & FILE_READABLE) != 0 ? OPENED_READ : OPENED_WRITE};
+	*o = (struct opened){.handle = end->handle, .kind = opened_kind(end->kind),
+		.flags = ((end->flags & FILE_READABLE) != 0 ? OPENED_READ : 0) |
+			((end->flags & FILE_WRITABLE) != 0 ? OPENED_WRITE : 0)};
 	result = files_attach(c, o, &fd, 0);
-	if (result == 0)
+	if (result == 0) {
+		files_set_cloexec(c, (unsigned long)fd, is_cloexec);
 		return fd;
+	}
 	close_end(end->handle);
 	o->kind = OPENED_NONE;
 	return result;
@@ -66,19 +68,17 @@ static long
 attach_pipe(const struct handler_event *c, const struct file_claimed end[2], int32_t *to)
 {
 	bool is_cloexec = (arg(c, 1) & LINUX_O_CLOEXEC) != 0;
-	long first = attach_end(c, &end[0]), second;
+	long first = files_attach_claimed(c, &end[0], is_cloexec), second;
 
 	if (first < 0) {
 		close_end(end[1].handle);
 		return first;
 	}
-	second = attach_end(c, &end[1]);
+	second = files_attach_claimed(c, &end[1], is_cloexec);
 	if (second < 0) {
 		files_detach(c, (unsigned long)first);
 		return second;
 	}
-	files_set_cloexec(c, (unsigned long)first, is_cloexec);
-	files_set_cloexec(c, (unsigned long)second, is_cloexec);
 	to[0] = (int32_t)first;
 	to[1] = (int32_t)second;
 	return 0;
@@ -104,7 +104,8 @@ pipe_create(const struct handler_event *c)
 
 /* What is moved at once; of a stream, which is the standard input. */
 static long
-move_once(const struct handler_event *c, uint8_t use, struct iovec piece, bool *is_quiet)
+move_once(const struct handler_event *c, uint8_t use, struct iovec piece, bool *is_quiet,
+	bool *is_event)
 {
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
 
@@ -112,17 +113,32 @@ move_once(const struct handler_event *c, uint8_t use, struct iovec piece, bool *
 		return -E_BADF;
 	if (o->kind == OPENED_STREAM && (o = files_input(c)) == NULL)
 		return 0;
-	if (o->kind != OPENED_PIPE && o->kind != OPENED_SOCKET)
+	if (o->kind < OPENED_PIPE || o->kind == OPENED_QUEUE)
 		return o->kind == OPENED_QUEUE ? -E_INVAL : -E_BADF;
+	*is_event = o->kind >= OPENED_EVENT;
+	if (o->kind == OPENED_SIGNALS && use == OPENED_READ)
+		return event_take_signals(c, o, piece);
 	*is_quiet = (o->flags & OPENED_WHOLE) != 0;
 	return use == OPENED_READ ? files_take(o, (char *)piece.base, piece.len) :
 		files_put(o, (const char *)piece.base, piece.len);
 }
 
+/* Time and signals end this wait, too: 1, or an error. */
+static long
+await_event(const struct handler_event *c, uint8_t use)
+{
+	long result;
+
+	files_unlock();
+	result = pipe_await(c, arg(c, 0), use == OPENED_READ ? POLLIN : POLLOUT, FOREVER);
+	files_lock();
+	return result == -E_INTR ? -CALL_RESTART : result;
+}
+
 long
 pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece)
 {
-	bool is_quiet = false;
+	bool is_quiet = false, is_event = false;
 	uint64_t done = 0, until;
 	long result;
 
@@ -130,12 +146,14 @@ pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece)
 	until = socket_until(c, use);
 	do {
 		result = move_once(c, use, (struct iovec){piece.base + done, piece.len - done},
-			&is_quiet);
+			&is_quiet, &is_event);
 		if (result > 0)
 			done += (uint64_t)result;
+		else if (result == -FILE_LATER && is_event)
+			result = await_event(c, use);
 		else if (result == -FILE_LATER && (result = socket_wait(c, until)) == 0)
 			result = 1;		/* it may be worth asking again */
-	} while (result > 0 && (use == OPENED_READ ? done == 0 : done < piece.len));
+	} while (result > 0 && (use == OPENED_READ ? done == 0 : done < piece.len && !is_event));
 	files_unlock();
 	if (result == -E_PIPE && use == OPENED_WRITE && !is_quiet)
 		signal_pend_thread((int)kthread_self(), SIGPIPE, &(struct signal_note){0});
@@ -176,11 +194,17 @@ linux_events(uint64_t ready)
 		(ready & FILE_POLL_ENDED ? POLLRDHUP : 0));
 }
 
-/* What is true of one descriptor. With `watch` the server tells when that changes from nothing. */
+/*
+ * What is true of one descriptor. With `watch` the server tells when that changes from nothing;
+ * time and signals may change it, too.
+ */
 static __attribute__((noinline)) int16_t
-poll_one(const struct handler_event *c, const struct pollfd *p, uint32_t watch)
+poll_one(const struct handler_event *c, const struct pollfd *p, uint32_t watch,
+	struct file_waits *waits)
 {
-	struct file_request q = {.op = FILE_POLL, .more = watch};
+	struct file_request q = {.op = FILE_POLL, .more = watch,
+		.offset = signals_pending(thread_record(c))};
+	struct file_waits its = {.until = FOREVER};
 	struct opened stream, *o = files_find(c, (unsigned long)p->fd, &stream);
 	struct file_reply r;
 
@@ -194,50 +218,91 @@ poll_one(const struct handler_event *c, const struct pollfd *p, uint32_t watch)
 	q.arg = ((p->events & POLLIN) ? FILE_POLL_READ : 0) |
 		((p->events & POLLOUT) ? FILE_POLL_WRITE : 0) |
 		((p->events & POLLRDHUP) ? FILE_POLL_ENDED : 0);
-	return files_ask(&q, &r) == 0 ? linux_events(r.value) : POLLERR;
+	if (files_ask_for(&q, &r, &its, sizeof(its)) < 0)
+		return POLLERR;
+	if (its.until < waits->until)
+		waits->until = its.until;
+	waits->signals |= its.signals;
+	return linux_events(r.value);
 }
 
-/* How many have something; *waits: the server will tell of others. */
+/* How many have something; *is_told: the server will tell of others. */
 static long
-poll_all(const struct handler_event *c, struct polled of, uint32_t watch, bool *waits)
+poll_all(const struct handler_event *c, struct polled of, uint32_t watch, bool *is_told,
+	struct file_waits *waits)
 {
 	struct pollfd *p = of.list;
 	long ready = 0;
 
-	*waits = false;
+	*is_told = false;
+	*waits = (struct file_waits){.until = FOREVER};
 	for (unsigned long i = 0; i < of.count; i++) {
 		p[i].revents = 0;
 		if (p[i].fd < 0)
 			continue;
-		p[i].revents = poll_one(c, &p[i], ready == 0 ? watch : 0);
+		p[i].revents = poll_one(c, &p[i], ready == 0 ? watch : 0, waits);
 		ready += p[i].revents != 0;
-		*waits |= p[i].revents == 0;
+		*is_told |= p[i].revents == 0;
 	}
 	return ready;
 }
 
-/* How many have something, if need be after a while; meanwhile with another mask of signals. */
+/* One wait, which signals that are read by a descriptor end, too: then it is worth a look. */
+static long
+wait_once(const struct handler_event *c, const struct file_waits *waits, uint64_t until)
+{
+	struct thread_record *r = thread_record(c);
+	long result;
+
+	if (waits->signals != 0)
+		signals_want(c, waits->signals);
+	r->wanted = waits->signals;
+	result = files_wait(c, waits->until < until ? waits->until : until);
+	r->wanted = 0;
+	return (result == -E_INTR && !signal_is_due(c)) ||
+		(result == -E_TIMEDOUT && waits->until < until) ? 0 : result;
+}
+
+/* How many have something, up to a time, 0: now. 0, -E_INTR. */
+static long
+poll_until(const struct handler_event *c, struct polled of, uint64_t until)
+{
+	struct file_waits waits;
+	bool is_told;
+	long ready, wrong = 0;
+
+	files_lock();
+	while ((ready = poll_all(c, of, until != 0 ? FILE_WATCH : 0, &is_told, &waits)) == 0 &&
+		until != 0 && is_told && wrong == 0)
+		wrong = wait_once(c, &waits, until);
+	files_unlock();
+	if (ready == 0 && until != 0 && !is_told)
+		wrong = time_sleep_until(c, until);
+	return ready == 0 && wrong == -E_INTR ? wrong : ready;
+}
+
+long
+pipe_await(const struct handler_event *c, unsigned long fd, int16_t events, uint64_t until)
+{
+	struct pollfd one = {.fd = (int32_t)fd, .events = events};
+
+	return poll_until(c, (struct polled){&one, 1}, until);
+}
+
+/* The same after a span, NULL: for ever; meanwhile with another mask of signals. */
 static long
 poll_for(const struct handler_event *c, struct polled of, const uint64_t *span,
 	const uint64_t *mask)
 {
-	uint64_t now = 0, until = FOREVER;
-	bool waits, may_wait = span == NULL || span[0] != 0 || span[1] != 0;
-	long ready, wrong = 0;
+	uint64_t now = 0;
+	long result;
 
 	if (mask != NULL)
 		signal_mask_for_now(c, *mask);
 	kclock(&now);
-	if (span != NULL)
-		until = time_after(now, span);
-	files_lock();
-	while ((ready = poll_all(c, of, may_wait ? FILE_WATCH : 0, &waits)) == 0 && may_wait &&
-		waits && wrong == 0)
-		wrong = files_wait(c, until);
-	files_unlock();
-	if (ready == 0 && may_wait && !waits)
-		wrong = time_sleep_until(c, until);
-	return ready == 0 && wrong == -E_INTR ? -CALL_INTERRUPTED : ready;
+	result = poll_until(c, of, span == NULL ? FOREVER :
+		span[0] == 0 && span[1] == 0 ? 0 : time_after(now, span));
+	return result == -E_INTR ? -CALL_INTERRUPTED : result;
 }
 
 long

@@ -143,6 +143,7 @@ static const struct pointing {
 	uint16_t call;
 	uint8_t points[POINTERS];
 } pointing[] = {
+	{SYS_epoll_pwait, {0, 0, 0, 0, READ_8_MAYBE}},
 	{SYS_mknodat, {0, TO_TEXT}},
 	{SYS_mkdirat, {0, TO_TEXT}},
 	{SYS_unlinkat, {0, TO_TEXT}},
@@ -164,9 +165,12 @@ static const struct pointing {
 	{SYS_sendfile, {0, 0, WRITE_8_MAYBE}},
 	{SYS_pselect6, {0, WRITE_SET, WRITE_SET, WRITE_SET, READ_16_MAYBE, READ_16_MAYBE}},
 	{SYS_ppoll, {WRITE_POLLED, 0, READ_16_MAYBE, READ_8_MAYBE}},
+	{SYS_signalfd4, {0, READ_8}},
 	{SYS_readlinkat, {0, TO_TEXT}},
 	{SYS_fstatat, {0, TO_TEXT, WRITE_128}},
 	{SYS_fstat, {0, WRITE_128}},
+	{SYS_timerfd_settime, {0, 0, READ_32, WRITE_32_MAYBE}},
+	{SYS_timerfd_gettime, {0, WRITE_32}},
 	{SYS_utimensat, {0, TO_TEXT_MAYBE, READ_32_MAYBE}},
 	{SYS_waitid, {0, 0, WRITE_128_MAYBE, 0, WRITE_144_MAYBE}},
 	{SYS_get_robust_list, {0, WRITE_8, WRITE_8}},
@@ -213,6 +217,7 @@ static const struct pointing {
 	{SYS_pwritev2, {0, READ_PIECES}},
 	{SYS_statx, {0, TO_TEXT, 0, 0, WRITE_256}},
 	{SYS_faccessat2, {0, TO_TEXT}},
+	{SYS_epoll_pwait2, {0, 0, 0, READ_16_MAYBE, READ_8_MAYBE}},
 	{SYS_fchmodat2, {0, TO_TEXT}},
 	{SYS_zio, {0, 0, 0, 0, WRITE_56}},
 	{SYS_execac, {0, TO_TEXT, TO_TEXTS, TO_TEXTS}},
