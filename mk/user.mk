@@ -76,11 +76,11 @@ U_SMALLER := -Os -fomit-frame-pointer -fno-jump-tables
 U_SMALLEST := -Xclang -Oz -msave-restore
 u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),$(U_SMALLER)) $(if $(filter-out $(PERS_HOT),$(filter user/personality/%,$(1))),$(U_SMALLEST))
 # what each call, request or fork goes through
-PERS_HOT := $(addprefix user/personality/,deliver.c file_server.c fork.c inherit.c io.c lock.c main.c pending.c reach.c space.c)
+PERS_HOT := $(addprefix user/personality/,file_server.c fork.c io.c lock.c main.c pending.c reach.c)
 # what calls nothing where nobody sleeps, in some twenty instructions, of which a frame would be a third
 U_FLAT := user/call_queue.c user/sem.c user/tube.c
 u_flat = $(if $(filter $(U_FLAT),$(1)),-fomit-frame-pointer)
-U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALLER) $(U_SMALL_$(PORT)) $(U_SMALLEST) flat: $(U_FLAT))
+U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALLER) $(U_SMALL_$(PORT)) $(U_SMALLEST) but: $(PERS_HOT) flat: $(U_FLAT))
 
 $(U)/base/%.o: base/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)

@@ -79,6 +79,8 @@ static const char page_text[100];
 static struct timespec times[2];
 static int count, timer, list;	/* of events */
 static const struct timespec spans[2], no_spans[2] = {{0, -1}, {0, 0}};
+/* a way to tell that there is not */
+static const int no_event[16] = {0, 0, 10, 9};
 static const long all_cores[16] = {-1, -1}, no_cores[16];
 static int file, full, folder, root, ends[2];
 static void *page;
@@ -463,6 +465,12 @@ static const struct row rows[] = {
 	{CALL(prctl), {FIXED, WRITTEN}, {16, BUFFER}},
 	{CALL(prctl), {FIXED, WRITTEN}, {2, BUFFER}},
 	{CALL(prctl), {FIXED, FIXED}, {1, 99}},
+	/* timers: there is none */
+	{CALL(timer_create), {WHICH, READ, FIXED}, {1, (long)no_event, BUFFER}},
+	{CALL(timer_settime), {WHICH, FIXED, READ, FIXED}, {99, 0, (long)spans, 0}},
+	{CALL(timer_gettime), {WHICH, FIXED}, {99, BUFFER}},
+	{CALL(timer_getoverrun), {WHICH}, {99}},
+	{CALL(timer_delete), {WHICH}, {99}},
 	/* events */
 	{CALL(eventfd2), {FIXED, FLAGS}, {0, 0}},
 	{CALL(timerfd_create), {WHICH, FLAGS}, {1, 0}},

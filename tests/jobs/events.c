@@ -349,6 +349,75 @@ changes(void)
 	close(list);
 }
 
+/* --- timers that are told by signals --- */
+
+static volatile sig_atomic_t alarms, sum;
+
+static void
+on_alarm(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	sum += info->si_value.sival_int + (info->si_code == SI_TIMER ? 1000 : 0);
+	alarms++;
+}
+
+static void
+alarmed(union sigval value)
+{
+	int fd = value.sival_int;
+
+	added(fd, 21);
+}
+
+static void
+made(void)
+{
+	struct sigevent e = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + 2,
+		.sigev_value.sival_int = 5};
+	struct itimerspec t = {{0, 10 * MS}, {0, 10 * MS}};
+	struct sigaction a = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO};
+	timer_t one, other;
+	int status = -1, fd = eventfd(0, 0);
+	sigset_t set;
+	siginfo_t info;
+
+	sigaction(SIGRTMIN + 2, &a, NULL);
+	expect(timer_create(CLOCK_MONOTONIC, &e, &one), 0, "timer_create");
+	expect(timer_settime(one, 0, &t, NULL), 0, "again and again");
+	while (alarms < 3)
+		pause();
+	expect(sum / alarms, 1005, "with its value");
+	expect(timer_gettime(one, &t) == 0 && t.it_interval.tv_nsec == 10 * MS &&
+		t.it_value.tv_sec == 0 && t.it_value.tv_nsec <= 10 * MS, 1, "timer_gettime");
+	expect(timer_getoverrun(one) >= 0, 1, "timer_getoverrun");
+	if (fork() == 0)
+		_exit(timer_gettime(one, &t) == 0);
+	while (wait(&status) < 0)
+		continue;
+	expect(status, 0, "a child has none");
+	expect(timer_delete(one), 0, "timer_delete");
+	expect(timer_delete(one) != 0, 1, "twice");
+	e = (struct sigevent){.sigev_notify = SIGEV_THREAD, .sigev_value.sival_int = fd,
+		.sigev_notify_function = alarmed};
+	expect(timer_create(CLOCK_REALTIME, &e, &other), 0, "by a thread");
+	t = (struct itimerspec){.it_value = {0, 5 * MS}};
+	expect(timer_settime(other, 0, &t, NULL), 0, "once");
+	expect((long)taken(fd), 21, "which it tells");
+	expect(timer_delete(other), 0, "timer_delete");
+	sigemptyset(&set);
+	sigaddset(&set, SIGRTMIN + 2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	e = (struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + 2};
+	expect(timer_create(CLOCK_REALTIME, &e, &one), 0, "by the clock of the world");
+	clock_gettime(CLOCK_REALTIME, &t.it_value);
+	t.it_interval = (struct timespec){0, 0};
+	expect(timer_settime(one, TIMER_ABSTIME, &t, NULL), 0, "at a time that was");
+	expect(sigwaitinfo(&set, &info), SIGRTMIN + 2, "is told at once");
+	expect(timer_delete(one), 0, "timer_delete");
+	close(fd);
+}
+
 /* --- in messages --- */
 
 static void
@@ -462,6 +531,7 @@ main(int argc, char **argv)
 	signals();
 	lists();
 	changes();
+	made();
 	messages();
 	programs("/proc/self/exe");
 	return verdict("events");

@@ -16,7 +16,6 @@
 #include <user/personality/usage.h>
 
 #define CLOCK_LAST 11		/* CLOCK_TAI */
-#define CLOCKS_OF_HOST 0x921u	/* CLOCK_REALTIME, its coarse and its alarm clock, CLOCK_TAI */
 #define RANDOM_FLAGS 7
 #define PIECES_MAX 1024		/* of one call */
 #define THE_FILE 8		/* not a stream */
@@ -363,7 +362,7 @@ time_began(unsigned long clock)
 	uint64_t began = __atomic_load_n(&known, __ATOMIC_RELAXED);
 	struct file f;
 
-	if (clock > CLOCK_LAST || (CLOCKS_OF_HOST >> clock & 1) == 0)
+	if (clock > CLOCK_LAST || (CLOCKS_OF_WORLD >> clock & 1) == 0)
 		return 0;
 	if (began != 0)
 		return began - 1;

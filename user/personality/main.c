@@ -264,6 +264,11 @@ personality_call(const struct handler_event *c, unsigned long nr)
 	case SYS_setitimer:
 	case SYS_getitimer:
 	case SYS_rt_sigreturn: return signal_call(c, nr);
+	case SYS_timer_create:
+	case SYS_timer_gettime:
+	case SYS_timer_getoverrun:
+	case SYS_timer_settime:
+	case SYS_timer_delete: return timers_call(c, nr);
 	case SYS_clock_gettime: return time_clock_gettime(c);
 	case SYS_clock_getres: return time_clock_getres(c);
 	case SYS_nanosleep: return time_sleep(c, false);

@@ -40,6 +40,7 @@ static struct {
 		struct signal_note note;
 	} *queue;			/* memory that is there from the first one on */
 	uint64_t limit;			/* when to look how long it has run; 0: never */
+	uint64_t next;			/* when one that the program made is over; 0: none is set */
 } signals;
 
 /* --- one is pending --- */
@@ -332,6 +333,9 @@ set_alarm(void)
 			real->period < ALARM_PERIOD_MIN ? ALARM_PERIOD_MIN : real->period};
 	if (signals.limit != 0 && signals.limit < times.first)
 		times = (struct alarm_times){.first = signals.limit};
+	signals.next = timers_next();
+	if (signals.next != 0 && signals.next < times.first)
+		times = (struct alarm_times){.first = signals.next};
 	kalarm_set(PERSONALITY_SIGNAL_BIT, &times);
 }
 
@@ -395,17 +399,22 @@ look_at_timers(const struct handler_event *c)
 	kclock(&now);
 	if (signals.limit != 0 && now >= signals.limit)
 		look_at_used(c, now);
+	if (signals.next != 0 && now >= signals.next) {
+		timers_look(c, now);
+		set_alarm();
+	}
 	if (real->first == 0 || now < real->first)
 		return;
 	timer_look(c, ITIMER_REAL, now);
-	if (signals.limit != 0)
+	if (signals.limit != 0 || signals.next != 0)
 		set_alarm();
 }
 
 static void
 look(const struct handler_event *c)
 {
-	bool has_timer = signals.timer[ITIMER_REAL].first != 0 || signals.limit != 0;
+	bool has_timer = signals.timer[ITIMER_REAL].first != 0 || signals.limit != 0 ||
+		signals.next != 0;
 
 	if (!has_timer && !channel_needs_look())
 		return;
@@ -597,6 +606,20 @@ signal_timer_set(const struct handler_event *c)
 		follow_used(c);
 	lock_give(&signals.lock);
 	return 0;
+}
+
+void
+signals_hold(const struct handler_event *c)
+{
+	signals_want(c, 0);
+	lock_take(&signals.lock);
+}
+
+void
+signals_go_on(void)
+{
+	set_alarm();
+	lock_give(&signals.lock);
 }
 
 void

@@ -130,6 +130,16 @@ uint32_t *signals_children(void);
 /* Does nobody want to take the ends of children? */
 bool signals_drop_children(void);
 
+/* Take the lock of the channel and the timers, and give it back: the alarm is set anew. */
+void signals_hold(const struct handler_event *c);
+void signals_go_on(void);
+
+/* timer_create and so on (timers.c): when the next is over, 0: none; who is to be told is. */
+#define CLOCKS_OF_WORLD 0x921u	/* CLOCK_REALTIME, its coarse and its alarm clock, CLOCK_TAI */
+uint64_t timers_next(void);
+void timers_look(const struct handler_event *c, uint64_t now);
+long timers_call(const struct handler_event *c, unsigned long nr);
+
 long signal_timer_set(const struct handler_event *c);
 long signal_timer_get(const struct handler_event *c);
 
