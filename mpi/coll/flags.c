@@ -8,7 +8,6 @@
 #include <mpi/coll/flags.h>
 #include <mpi/transport/transport.h>
 
-#define SPINS 100
 #define ROUND_BYTES_NEAR 16384		/* thread ranks are many and have little memory */
 #define ROUND_BYTES 32768
 #define ROUND_PART 256			/* of a rank's memory */
@@ -63,8 +62,7 @@ mpi_flags_begin(struct flags *g, struct mpi_rank *self, struct comm *c, size_t b
 	v = c->locality;
 	if (bytes > FLAGS_SMALL && v->waits.buffers == NULL && !make_buffers(self, c, v))
 		return false;
-	*g = (struct flags){.self = self, .v = v, .b = &v->waits, .me = v->rank, .n = v->ranks,
-		.round = v->waits.round};
+	*g = flags_on(self, v, &v->waits);
 	return true;
 }
 
@@ -103,7 +101,7 @@ mpi_flags_wait_longer(const struct flags *g, const struct flag *s, uint32_t roun
 	struct central m = {.self = g->self, .sync = &g->v->segment->sync, .word = &s->round,
 		.value = round};
 
-	for (int i = 0; i < SPINS; i++)
+	for (int i = 0; i < FLAGS_SPINS; i++)
 		if ((int32_t)(load_acquire(&s->round) - round) >= 0)
 			return;
 	mpi_central_wait_until(&m, has_shown);

@@ -19,6 +19,7 @@
 /* rounds whose flags, and small data, are there at the same time */
 #define FLAGS_IN_FLIGHT 16
 #define FLAGS_BUFFERS 4			/* the same of larger data */
+#define FLAGS_SPINS 100			/* looks at a flag before anything else is done */
 /* bytes of small data, which lies as any basic type wants it */
 #define FLAGS_SMALL (CACHE_LINE - 16)
 
@@ -76,6 +77,14 @@ void mpi_flags_wake(const struct flags *g);
 
 /* Wait until all have shown the round. */
 void mpi_flags_wait_all(struct flags *g);
+
+/* On a board, in the round that it has come to. */
+static inline struct flags
+flags_on(struct mpi_rank *self, struct locality *v, struct board *b)
+{
+	return (struct flags){.self = self, .v = v, .b = b, .me = v->rank, .n = v->ranks,
+		.round = b->round};
+}
 
 static inline struct flag *
 flags_of(const struct flags *g, uint32_t round, int rank)

@@ -20,8 +20,8 @@ flags_fast_begin(struct flags *g, const struct fast_call *s, enum coll_kind kind
 	if (!mpi_choose_is_flags_fast(s->comm, kind, s->bytes))
 		return false;
 	b = starts ? &v->started : &v->waits;
-	*g = (struct flags){.self = s->self, .v = v, .b = b, .me = v->rank, .n = v->ranks,
-		.round = b->round + 1};
+	*g = flags_on(s->self, v, b);
+	mpi_flags_next(g);
 	return b->flags != NULL;
 }
 
@@ -190,8 +190,8 @@ starts_large(struct flags *g, const struct fast_call *s)
 		return false;
 	if (v == NULL || v->started.buffers == NULL || s->bytes > v->round_bytes)
 		return false;
-	*g = (struct flags){.self = s->self, .v = v, .b = &v->started, .me = v->rank, .n = v->ranks,
-		.round = v->started.round + 1};
+	*g = flags_on(s->self, v, &v->started);
+	mpi_flags_next(g);
 	return true;
 }
 

@@ -19,7 +19,6 @@
 
 #define ROUNDS_MAX FLAGS_BUFFERS		/* of one call; larger data goes in messages */
 #define ROUNDS_ZEROCOPY 3
-#define SPINS 100
 
 /* what comes next: show the own data, combine a slice, take what is there, see all leave */
 enum stage { GIVE, FOLD, TAKE, PART };
@@ -347,7 +346,7 @@ started_spin(struct pending *p)
 		if (flag == NULL)
 			return;
 		for (int i = 0; (int32_t)(load_acquire(flag) - s->p.g.round) < 0; i++)
-			if (i == SPINS)
+			if (i == FLAGS_SPINS)
 				return;
 	}
 	finish(s);
@@ -441,8 +440,7 @@ started_begin(enum coll_kind kind, struct started *s, const struct comm *c, enum
 	if (!suits(kind, s, c, how))
 		return false;
 
-	p->g = (struct flags){.self = self, .v = v, .b = &v->started, .me = v->rank, .n = v->ranks,
-		.round = v->started.round};
+	p->g = flags_on(self, v, &v->started);
 	p->bytes = 0;
 	p->op.own = NULL;
 	p->count = s->k.recv.count;
