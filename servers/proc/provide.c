@@ -11,13 +11,15 @@
 
 #define LOOK_NS 40000000u		/* some quanta */
 #define CALM_NS 200000000u		/* between looks while nobody is short of a core */
+#define STILL_NS 1000000000u		/* and no process runs */
 #define RUNS_LEAST 4			/* of so many processes one may share a core */
 #define CORES_LEAST 3
 #define DECISIONS_MOST 4		/* of one look */
 
 static struct provision *provision;	/* its memory comes when it is needed */
 static uint64_t last, next;
-static bool is_on, holds;		/* something is done, or to be taken back */
+static uint32_t made;			/* processes, at the last look */
+static bool is_on = true, holds;	/* something is done, or to be taken back */
 
 /* The process that a member is, and nobody else with it; -1: there is none. */
 static int
@@ -101,7 +103,9 @@ provide_look(struct agent *a, uint64_t now)
 	provide_act(a);
 	holds = provision_holds(provision);
 	last = now;
-	next = now + (provision->calm_looks < LOOKS_CALM ? LOOK_NS : CALM_NS);
+	made = a->family.made;
+	next = now + (provision->calm_looks < LOOKS_CALM ? LOOK_NS :
+		provision->is_still ? STILL_NS : CALM_NS);
 }
 
 void
@@ -114,6 +118,8 @@ provide_step(struct agent *a, uint64_t *until)
 		return;
 	provision->is_off = !is_on;
 	kclock(&now);
+	if (a->family.made != made && next > last + CALM_NS)
+		next = last + CALM_NS;
 	if (now >= next)
 		provide_look(a, now);
 	if (next < *until)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Processes of the cluster get cores of their own without anybody's wish for one (provision.h), in
- * clusters with more than two cores, once somebody has said that they shall.
+ * clusters with more than two cores, unless somebody has said that they shall not.
  */
 #ifndef SERVERS_PROC_PROVIDE_H
 #define SERVERS_PROC_PROVIDE_H

@@ -10,6 +10,7 @@
 void
 provision_begin(struct provision *p)
 {
+	p->is_still = true;
 	for (struct habit *h = p->habit; h < p->habit + MEMBERS_MAX; h++)
 		h->is_there = false;
 }
@@ -40,11 +41,13 @@ provision_see(struct provision *p, uint32_t habit, int32_t pid, const struct thr
 	h->preempted = counts->preempted;
 	h->core = (uint16_t)counts->core;
 	h->threads = (uint16_t)counts->threads;
+	p->is_still &= is_known;
 	if (!is_known || us == 0)
 		return;
 	us = us < US_MAX ? us : US_MAX;
 	ran = ran < us ? ran : us;
 	h->share = (uint8_t)(ran * 100 / us);
+	p->is_still &= h->share == 0;
 	count_look(&h->computes, h->share >= SHARE_COMPUTES || put_off > 0);
 	count_look(&h->keeps_calling, h->computes == 0 && h->share <= SHARE_CALLS &&
 		calls >= CALLS_LEAST);

@@ -48,6 +48,7 @@ struct place {
 struct provision {
 	uint32_t cores;
 	bool is_off;			/* nobody is gathered any more */
+	bool is_still;			/* in this look no process was new, or had run */
 	uint32_t short_looks, calm_looks;	/* in a row */
 	struct habit habit[MEMBERS_MAX];
 	struct place place[PROVISION_CORES];

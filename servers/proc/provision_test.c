@@ -202,6 +202,22 @@ TEST(nobody_is_moved_where_each_has_a_core)
 		expect_eq(role[c], ROLE_AC);
 }
 
+TEST(it_is_still_where_no_process_runs)
+{
+	machine_begin();
+	for (uint32_t i = 0; i < 4; i++)
+		process_add(false, 0);
+	machine_looks();
+	expect(!p.is_still);
+	machine_looks();
+	expect(p.is_still);
+	process_add(false, 10);
+	machine_looks();
+	expect(!p.is_still);
+	machine_looks();
+	expect(!p.is_still);
+}
+
 TEST(those_that_only_compute_are_left_alone)
 {
 	machine_begin();
@@ -331,6 +347,7 @@ main(void)
 {
 	RUN(those_that_call_make_room_for_those_that_compute);
 	RUN(nobody_is_moved_where_each_has_a_core);
+	RUN(it_is_still_where_no_process_runs);
 	RUN(those_that_only_compute_are_left_alone);
 	RUN(who_computes_after_all_is_released);
 	RUN(they_are_released_when_there_is_room_and_the_core_gets_its_role_back);

@@ -49,6 +49,7 @@ for wrong in "-d x" "-n 0" "-n" "-d -1" "-x" here; do top $wrong > out 2>&1 || e
 kill $one $other; wait
 (echo "core 1" > /proc/$one/ctl) 2> /dev/null || echo "no such process"
 # Cores and their roles, while as many processes compute as programs have cores, and more.
+echo provision off > /dev/cores
 cut -d ' ' -f 1-3 /dev/cores | head -n 5
 for i in 1 2 3 4; do (while :; do :; done) & all="$all $!"; done
 for role in ac kc idle tc; do for n in 1 2 3; do echo "core $n role $role" > /dev/cores; done; done

@@ -24,7 +24,8 @@ MACHINE = ("--machine", "riscv-1x4")
 # that `hello` makes: on the hosted port its lines are written by Linux
 CALL = {"hosted": "thread_sleep", "riscv64": "console_write"}
 # more programs than cores: the kernel makes ACs TCs, and threads go to cores that become free
-MIXED = """spin() { i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done; }
+MIXED = """echo provision off > /dev/cores
+spin() { i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done; }
 for n in 1 2 3 4 5; do spin & done
 wait
 echo core 2 role kc > /dev/cores
@@ -38,7 +39,6 @@ spin() { while :; do :; done; }
 calls() { while :; do read word < /line; done; }
 look() { sum=0; while read -r a b role c d e f g h i j k l m gathered n; do
 	[ $role = role ] || sum=$((sum + gathered)); done < /dev/cores; }
-echo provision on > /dev/cores
 all=
 for n in 1 2 3; do calls & all="$all $!"; done
 for n in 1; do spin & all="$all $!"; done

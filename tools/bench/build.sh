@@ -3,6 +3,7 @@
 # usage: build.sh CORES ALL SEED GOAL [NAME=VALUE]
 cores=$1 core=$1 all=$2 seed=$3 goal=$4
 shift 4
+echo provision off > /dev/cores || exit 1
 while [ $core -lt $all ]; do echo "core $core role idle" > /dev/cores || exit 1; core=$((core + 1)); done
 mark begin
 make -s -f /build.mk -j$cores --shuffle=$seed $goal "$@" || exit 1

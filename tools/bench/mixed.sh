@@ -4,7 +4,7 @@
 # usage: mixed.sh PLACE ALL ROUNDS KIND...
 place=$1 all=$2 rounds=$3 core=8
 shift 3
-[ $place != auto ] || echo provision on > /dev/cores || exit 1
+[ $place = auto ] || echo provision off > /dev/cores || exit 1
 while [ $core -lt $all ]; do echo "core $core role idle" > /dev/cores || exit 1; core=$((core + 1)); done
 [ $place = turn ] && for core in 2 3 4 5 6 7; do echo "core $core role tc" > /dev/cores || exit 1; done
 echo line > /line
