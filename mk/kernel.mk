@@ -94,10 +94,11 @@ K_SMALL_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str
 # What runs seldom saves its registers by functions of the compiler's library: a call for what is a row of
 # instructions elsewhere. The linker's optimisation knows that option for all files or for none: these files are without.
 K_SELDOM_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str hal/board/ hal/cpu/riscv64/boot/ \
-	hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/console kernel/boot/ kernel/dev/ \
+	hal/cpu/riscv64/early hal/cpu/riscv64/lend hal/cpu/riscv64/panic hal/noc/shm/console kernel/boot/ kernel/dev/ \
 	kernel/call/enter kernel/call/fault kernel/ikc/channel kernel/ikc/endpoint kernel/ikc/mail_credit kernel/ikc/mail_in \
-	kernel/ikc/mail_out kernel/ikc/portal. kernel/ikc/portal_event kernel/ikc/portal_move kernel/ikc/stats kernel/ikc/sync \
-	kernel/ikc/watch kernel/mem/alloc kernel/mem/clear kernel/mem/demand kernel/mem/mem. kernel/mem/memory kernel/mem/query kernel/object/slab kernel/proc/init \
+	kernel/ikc/mail_out kernel/ikc/portal. kernel/ikc/portal_event kernel/ikc/portal_move kernel/ikc/stats \
+	kernel/ikc/sync kernel/ikc/watch kernel/mem/alloc kernel/mem/clear kernel/mem/demand kernel/mem/mapping \
+	kernel/mem/memory kernel/mem/query kernel/mem/sweep kernel/object/slab kernel/proc/calls kernel/proc/init \
 	kernel/thread/alarm kernel/thread/counts kernel/thread/guest kernel/thread/lend kernel/thread/move \
 	kernel/thread/role)
 k_size = $(if $(filter $(K_SMALL_$(PORT)),$(1)),-Os) $(if $(filter $(K_SELDOM_$(PORT)),$(1)),-msave-restore)

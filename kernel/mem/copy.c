@@ -27,7 +27,6 @@ struct copied {
 	uintptr_t end;		/* of this step */
 	uintptr_t at;		/* of the first in the other process */
 	uint32_t was, prot;	/* of its area, before and then */
-	bool empty;		/* none of them is mapped */
 	int now;		/* rights that one of them has */
 	int left;		/* of page_copy: of what this message may cost */
 	size_t refs;		/* that the call has to the first frames of these */
@@ -42,6 +41,25 @@ range_check(const struct process *p, uintptr_t addr, unsigned long count)
 }
 
 /*
+ * No page is at the first address: the addresses are reserved up to the next one. Of a large page
+ * small ones have to be made.
+ */
+static int
+run_without(struct copied *m)
+{
+	size_t hole = hal_hole(&m->from->space, m->start, HOLE_LOOKS);
+
+	m->prot = m->was | (m->was != 0 ? PAGE_PRIVATE : 0);
+	if (hole == 0) {
+		m->left = RUN_COST;
+		return mem_split(m->from, m->start);
+	}
+	if (hole < m->end - m->start)
+		m->end = m->start + hole;
+	return 0;
+}
+
+/*
  * A run of page_copy: pages that are there, and become private, to which the
  * call refers. In an area in which none comes by itself they are those that have the same rights,
  * and where none is the addresses stay reserved. Of a page that the kernel counts in only the
@@ -50,22 +68,24 @@ range_check(const struct process *p, uintptr_t addr, unsigned long count)
 static int
 run_copied(struct frames *f, struct copied *m)
 {
-	size_t most = m->empty ? 0 : (m->end - m->start) / HAL_PAGE_BYTES, pages;
+	size_t most = (m->end - m->start) / HAL_PAGE_BYTES, pages = (size_t)m->left - RUN_COST;
 	uint64_t counted = m->from->events != NULL ? frame_paddr(f, m->from->events_frame) :
 		UINT64_MAX;
+	bool is_counted;
 
-	m->now = 0;
-	pages = hal_query_run(&m->from->space, m->start, most,
+	pages = hal_query_run(&m->from->space, m->start, most < pages ? most : pages,
 		m->was == 0 ? PAGE_READ | PAGE_WRITE | PAGE_EXEC : PAGE_READ, m->paddr, &m->now);
-	m->prot = m->was | ((uint32_t)m->now & PROT_BITS);
-	if (pages > 0 || m->prot != 0)
-		m->prot |= PAGE_PRIVATE;
 	if (pages == 0)
-		return 0;
+		return run_without(m);
+	if (hal_hole(&m->to->space, m->at, 1) > HAL_PAGE_BYTES) {
+		pages = pages < TABLE_RUN ? pages : TABLE_RUN;	/* a table has to be made */
+		m->left = RUN_COST;
+	}
+	m->prot = m->was | ((uint32_t)m->now & PROT_BITS) | PAGE_PRIVATE;
 	m->refs = frames_get(f, m->paddr, pages, counted);
-	m->empty = m->paddr[0] == counted;
-	m->end = m->start + (m->empty ? 1 : m->refs) * HAL_PAGE_BYTES;
-	return m->empty || m->refs > 0 ? 0 : -E_NOMEM;
+	is_counted = m->paddr[0] == counted;
+	m->end = m->start + (is_counted ? 1 : m->refs) * HAL_PAGE_BYTES;
+	return is_counted || m->refs > 0 ? 0 : -E_NOMEM;
 }
 
 /* The processes, and what is left of the call. */
@@ -87,25 +107,15 @@ copied_decode(const struct kcall_args *args, struct copied *m)
 static int
 run_decode(const struct kcall_args *args, bool shared, struct copied *m)
 {
-	unsigned long count = args->a[2], most = shared ? LINK_STEP : m->left - RUN_COST;
-	const struct area *a;
-	size_t hole;
+	unsigned long count = args->a[2];
+	const struct area *a = area_find(&m->from->areas, args->a[1]);
 
 	m->start = args->a[1];
 	m->at = args->a[4];
-	hole = hal_hole(&m->from->space, m->start, HOLE_LOOKS);
-	m->empty = hole > 0;
-	if (m->empty) {
-		most = hole / HAL_PAGE_BYTES;
-	} else if (hal_hole(&m->to->space, m->at, 1) > HAL_PAGE_BYTES) {
-		most = TABLE_RUN;	/* a table has to be made */
-		m->left = RUN_COST;
-	}
-	if (count > most)
-		count = most;
+	if (shared && count > LINK_STEP)
+		count = LINK_STEP;
 	if (count > (HAL_LARGE_BYTES - m->at % HAL_LARGE_BYTES) / HAL_PAGE_BYTES)
 		count = (HAL_LARGE_BYTES - m->at % HAL_LARGE_BYTES) / HAL_PAGE_BYTES;
-	a = area_find(&m->from->areas, m->start);
 	if (a == NULL || (shared && a->prot != 0))
 		return -E_INVAL;
 	m->end = m->start + count * HAL_PAGE_BYTES;
@@ -151,10 +161,6 @@ copy_run(struct kcall_args *args, struct copied *m)
 
 	m->refs = 0;
 	e = run_decode(args, false, m);
-	if (e == 0 && mem_is_large(m->from, m->start)) {
-		e = mem_split(m->from, m->start);
-		m->left = 0;
-	}
 	if (e == 0)
 		e = mem_claim_at(m->to, m->at, m->end - m->start, m->prot);
 	if (e == 0 && m->was != m->prot)

@@ -365,15 +365,16 @@ frames_get(struct frames *f, const uint64_t *paddr, size_t count, uint64_t excep
 {
 	uint64_t base = f->base_paddr, limit = f->total * sizeof(struct frame), offset;
 	unsigned char *table = (unsigned char *)f->frame;
-	const uint64_t *p = paddr;
+	const uint64_t *p = paddr, *end = p + count;
+	struct frame *e;
 
-	for (const uint64_t *end = p + count; p < end; p++) {
+	do {
 		offset = entry_offset(*p, base);
-		if (*p == except || offset >= limit ||
-			entry_at(table, offset)->refs >= FRAME_REFS_MAX)
+		e = entry_at(table, offset);
+		if (*p == except || offset >= limit || e->refs >= FRAME_REFS_MAX)
 			break;
-		entry_at(table, offset)->refs++;
-	}
+		e->refs++;
+	} while (++p < end);
 	return (size_t)(p - paddr);
 }
 
@@ -431,9 +432,9 @@ frames_put(struct frames *f, const struct sweeps *all, const uint64_t *paddr, si
 	const uint64_t *p = paddr, *last = p + *most, *end = p + count < last ? p + count : last;
 	unsigned char *table = (unsigned char *)f->frame;
 
-	for (; p < end; p++) {
+	do {
 		offset = entry_offset(*p, base);
-		if (offset < limit && entry_at(table, offset)->refs > 1) {
+		if (likely(offset < limit) && likely(entry_at(table, offset)->refs > 1)) {
 			entry_at(table, offset)->refs--;
 			continue;
 		}
@@ -441,7 +442,7 @@ frames_put(struct frames *f, const struct sweeps *all, const uint64_t *paddr, si
 		end = end < last ? end : last;
 		if (offset < limit)
 			frame_put(f, (uint32_t)(offset / sizeof(struct frame)), all, NULL);
-	}
+	} while (++p < end);
 	*most = (int)(last - p);
 	return (size_t)(p - paddr);
 }

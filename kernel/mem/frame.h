@@ -141,7 +141,8 @@ bool frames_limbo_drain(struct frames *f, const struct sweeps *all, struct sweep
  * One reference more of each frame at one of these addresses, up to the first that has too many, is
  * none of ours, or is at `except`: how many that are. And one less of those behind mappings that no
  * core may know any more: how many, until what that costs is *most, which counts down: one for each
- * that others have, FRAMES_PUT_FREE for one that is free then, or none of ours.
+ * that others have, FRAMES_PUT_FREE for one that is free then, or none of ours. There is at least
+ * one address, and *most is not 0.
  */
 #define FRAMES_PUT_FREE 14
 size_t frames_get(struct frames *f, const uint64_t *paddr, size_t count, uint64_t except);

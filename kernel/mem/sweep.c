@@ -62,6 +62,7 @@ retire(struct cluster *c, struct sweep *s, unsigned *frames, bool *any)
 		return false;
 	list_remove(&s->link);
 	c->chores--;
+	c->sweeps.sent--;
 	s->proc->holds--;
 	if (s->caller != NULL)
 		s->caller->proc->holds--;
@@ -119,6 +120,7 @@ sweep_send(struct cluster *c, struct sweep *s)
 	bool any;
 
 	c->chores++;
+	c->sweeps.sent++;
 	s->unposted = hal_load32(&s->pending) - 1;
 	if (bitmap_test(s->todo, KERNEL_CORE)) {
 		bitmap_clear(s->todo, KERNEL_CORE);

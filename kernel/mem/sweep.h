@@ -41,6 +41,7 @@ struct sweep {
 struct sweeps {
 	struct list running;	/* by age */
 	uint32_t epoch;		/* of the youngest */
+	uint32_t sent;		/* that are chores of home's */
 	struct sweep *unmapping;	/* of the call of which a step unmaps pages now, or NULL */
 };
 

@@ -171,16 +171,21 @@ home_work(struct cluster *c, uint32_t activity)
 	return any;
 }
 
-/* Home is not quiet: the same, unless there are but deadlines, of which none has come. */
+/*
+ * Home is not quiet: the same. Where there are but deadlines, of which none has come, and sweeps,
+ * which mostly wait for what other cores say, it looks at the sweeps alone.
+ */
 static __attribute__((noinline)) bool
 home_work_if_due(struct cluster *c)
 {
 	uint32_t activity = hal_load32(c->ikc.activity);
 
-	if (c->chores == c->deadlines.count && activity == c->ikc.looked &&
-		hal_clock_ns() < c->deadlines.heap[0]->until)
-		return c->unfinished = false;
-	return home_work(c, activity);
+	if (c->chores != c->deadlines.count + c->sweeps.sent || activity != c->ikc.looked ||
+		(c->deadlines.count != 0 && hal_clock_ns() >= c->deadlines.heap[0]->until))
+		return home_work(c, activity);
+	c->chore = CHORE_SWEEPS;
+	c->unfinished = c->sweeps.sent != 0 && sweeps_poll(c);
+	return c->unfinished;
 }
 
 hot_inline bool

@@ -279,6 +279,32 @@ TEST(a_sweep_goes_on_between_messages)
 	expect_eq(sweeps, served);
 }
 
+TEST(where_all_chores_are_sweeps_home_looks_for_nothing_else_until_an_event_comes)
+{
+	struct sweep s = {0};
+
+	begin(true);
+	list_push_back(&c.sweeps.running, &s.link);
+	c.chores = c.sweeps.sent = 1;
+	core_work(&core[0]);
+	expect_eq(sweeps, served);
+	expect_eq(rounds, 0);
+
+	begin(true);
+	list_push_back(&c.sweeps.running, &s.link);
+	c.chores = c.sweeps.sent = 1;
+	event_at = 2;
+	core_work(&core[0]);
+	expect_eq(served_at_event, 2);
+
+	begin(true);
+	list_push_back(&c.sweeps.running, &s.link);
+	c.chores = 2;
+	c.sweeps.sent = 1;
+	core_work(&core[0]);
+	expect(rounds > 0);
+}
+
 TEST(a_call_of_home_itself_comes_after_those_before_it_and_is_answered)
 {
 	struct kcall_args args = {.caller = &caller};
@@ -314,6 +340,7 @@ main(void)
 	RUN(messages_that_are_left_are_announced_anew);
 	RUN(an_event_is_taken_between_two_messages);
 	RUN(a_sweep_goes_on_between_messages);
+	RUN(where_all_chores_are_sweeps_home_looks_for_nothing_else_until_an_event_comes);
 	RUN(a_call_of_home_itself_comes_after_those_before_it_and_is_answered);
 	RUN(home_that_gives_itself_work_interrupts_its_caller);
 	return TEST_FAILED;

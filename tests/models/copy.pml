@@ -22,8 +22,8 @@
  * proves: kernel/mem/demand.c replace 55314e729a40
  * proves: kernel/mem/demand.c bring 350a24ec5f4a
  * proves: kernel/mem/copy.c copy_step 7b543f491155
- * proves: kernel/mem/frame.c frames_get b665b8081d93
- * proves: kernel/mem/copy.c run_copied 87a9c0db97af
+ * proves: kernel/mem/frame.c frames_get 544106281bcf
+ * proves: kernel/mem/copy.c run_copied c0046b9e1e80
  * proves: kernel/mem/copy.c copy_serve fb5171bd1f9a
  *
  * run: -DWRITES=2 -DCOPIES=1

@@ -17,7 +17,7 @@
  *
  * proves: kernel/mem/sweep.c concerns 2fcd7528e1d1
  * proves: kernel/mem/sweep.c sweep_cover eb6956ae33d7
- * proves: kernel/mem/sweep.c sweep_send 48d4331fe0e7
+ * proves: kernel/mem/sweep.c sweep_send 88c98e981fe7
  * proves: kernel/mem/sweep.c post_some 9717c92fc537
  * proves: kernel/mem/sweep.c sweep_acknowledge ed0ef55de65a
  * proves: kernel/mem/calls.c shoot_down 93544214c0b1

@@ -23,12 +23,12 @@
  * proves: kernel/mem/calls.c shoot_down_done dd1b9978c13e
  * proves: kernel/mem/sweep.c sweep_begin 26adac8efb1b
  * proves: kernel/mem/sweep.c sweep_cover eb6956ae33d7
- * proves: kernel/mem/sweep.c retire 8d60796a93bc
+ * proves: kernel/mem/sweep.c retire ae9faf43b297
  * proves: kernel/mem/frame.c frame_put 5ea0a3b165ce
  * proves: kernel/mem/frame.c free_after 73a77ff6feb7
  * proves: kernel/mem/frame.c frames_limbo_drain c5ed1af886ca
  * proves: kernel/mem/mem.c release_area dddb71f1e94b
- * proves: kernel/mem/frame.c frames_put 3a89d9845a46
+ * proves: kernel/mem/frame.c frames_put aa0f43b5026d
  *
  * run:
  * run: -DKILL_REVOKER

@@ -102,7 +102,7 @@ entry_named(const struct hal_space *s, unsigned level, unsigned i)
 	if (level == 2)
 		return i < s->tops ? i : PTE_ENTRIES;
 	while (i < PTE_ENTRIES && (s->rows >> i / 8 & 1) == 0)
-		i = (i | 7) + 1;
+		i = (i | 7) + ((s->rows >> i / 8 & 0xff) == 0 ? 8 * 8 - 7 : 1);
 	return i;
 }
 
@@ -612,14 +612,25 @@ hal_query_run(struct hal_space *s, uintptr_t addr, size_t count, int alike, uint
 	if (alike != 0)
 		differs |= PTE_MAY_WRITE | PTE_MAY_EXEC;
 	end = entry + (count < in_table ? count : in_table);
-	for (first = *entry; entry < end; entry++) {
-		uint64_t e = *entry;
+	first = *entry;
+	/* by four, of which those are looked at alone that are not all alike, and the last */
+	for (; end - entry >= 4; entry += 4, to += 4) {
+		uint64_t a = entry[0], b = entry[1], c = entry[2], d = entry[3],
+			all = (a ^ first) | (b ^ first) | (c ^ first) | (d ^ first);
 
-		if (((e ^ first) & differs) != 0)
+		if ((all & differs) != 0)
 			break;
-		seen |= e;
-		*to++ = pte_paddr(e);
+		seen |= all;
+		to[0] = pte_paddr(a);
+		to[1] = pte_paddr(b);
+		to[2] = pte_paddr(c);
+		to[3] = pte_paddr(d);
 	}
+	for (; entry < end && ((*entry ^ first) & differs) == 0; entry++) {
+		seen |= *entry ^ first;
+		*to++ = pte_paddr(*entry);
+	}
+	seen |= first;
 	*prot = entry_prot(seen);
 	return (size_t)(to - paddr);
 }
@@ -635,8 +646,12 @@ hal_share(struct hal_space *s, uintptr_t addr, size_t count, struct hal_space *t
 		entry = space_entry(to, at, 0, NULL);
 	if (entry == NULL)
 		return -E_NOMEM;
-	for (const uint64_t *end = own + count; own < end; own++, entry++)
-		*entry = *own = *own & ~(uint64_t)PTE_W;
+	if (count % 2 != 0)
+		*entry++ = *own++ &= ~(uint64_t)PTE_W;
+	for (const uint64_t *end = own + count / 2 * 2; own < end; own += 2, entry += 2) {
+		entry[0] = own[0] &= ~(uint64_t)PTE_W;
+		entry[1] = own[1] &= ~(uint64_t)PTE_W;
+	}
 	return 0;
 }
 
