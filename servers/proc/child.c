@@ -48,14 +48,17 @@ control_of(const struct birth *b)
 #define TABLES (sizeof(struct job_control) + sizeof(struct job_rank) + sizeof(struct placement))
 
 static int
-make_control(struct birth *b)
+make_control(struct birth *b, struct personality_info *info)
 {
 	uint64_t table = sizeof(struct job_control) + sizeof(struct job_rank),
 		page = b->a->here.page_bytes;
 	size_t path = str_len(b->q->path) + 1, bytes = TABLES + b->q->inherit_bytes + path;
-	int result = window_open(&b->control, b->proc, page_up(b, bytes) / page, page);
 	const struct placement place = {.cluster = (uint16_t)b->a->here.cluster};
+	int result = personality_place(b->proc, page_up(b, bytes), info);
 
+	b->control.addr = info->control;
+	if (result == 0)
+		result = window_open(&b->control, b->proc, page_up(b, bytes) / page, page);
 	if (result != 0)
 		return result;
 	*control_of(b) = (struct job_control){.ranks = 1};
@@ -73,7 +76,7 @@ make_surroundings(struct birth *b)
 {
 	struct personality_info info = {.stacks = 1, .pid = b->member->pid, .parent = b->q->parent,
 		.inherit_bytes = b->q->inherit_bytes, .is_child = 1};
-	long result = make_control(b);
+	long result = make_control(b, &info);
 
 	b->startup.shared_bytes = page_up(b, SHARED_BYTES);
 	if (result >= 0)

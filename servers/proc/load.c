@@ -294,14 +294,15 @@ map_alone(struct copy *c, const struct image *im)
 	return result < 0 ? result : map_segments(c, im);
 }
 
-/* Find addresses in the process and map. */
+/* Find addresses in the process, unless it has some, and map. */
 static long
 map_copy(struct copy *c, const struct image *im)
 {
 	uint64_t addr;
 	long result;
 
-	c->base = 0;
+	if (c->base != 0)
+		return map_segments(c, im);
 	if (c->lazy_bytes > 0)
 		return map_alone(c, im);
 	result = kmem_alloc(c->proc, copy_span(c, im), 0, &addr);
@@ -353,7 +354,8 @@ window_open(struct window *w, int proc, uint64_t pages, uint64_t page_bytes)
 	}
 	w->pages = pages;
 	w->memory = (unsigned char *)(uintptr_t)own;
-	result = kmem_alloc(proc, pages * page_bytes, 0, &w->addr);
+	if (w->addr == 0)
+		result = kmem_alloc(proc, pages * page_bytes, 0, &w->addr);
 	if (result >= 0)
 		result = map_runs(&w->frames, (struct piece){proc, w->addr, 0, pages, READ_WRITE},
 			page_bytes);

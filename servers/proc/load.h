@@ -46,7 +46,8 @@ struct image {
 /* One copy in a process. */
 struct copy {
 	int proc;
-	uint64_t base;			/* of the image in the process */
+	/* of the image in the process; before copy_make: addresses that are reserved, or 0 */
+	uint64_t base;
 	uint64_t stack;			/* lowest address of the stack that is there */
 	uint64_t stack_bytes;
 	/* below it, whole pages, that come when they are touched, unless it is_prepaged */
@@ -83,8 +84,9 @@ int copy_make(struct copy *c, const struct image *im, int proc);
 void copy_done(struct copy *c);
 
 /*
- * Memory of `pages` zeroed pages that the loader and `proc` both see. 0 and both addresses, or
- * -E_NAME. The loader's view stays until window_close.
+ * Memory of `pages` zeroed pages that the loader and `proc` both see. 0 and both addresses, that in
+ * the process as it was if it is not 0: then it is reserved; or -E_NAME. The loader's view stays
+ * until window_close.
  */
 struct window {
 	unsigned char *memory;		/* the loader's view */

@@ -85,9 +85,12 @@ make_control(struct common *m, uint32_t clusters)
 		parts = table + o->ranks * sizeof(*o->place),
 		inherit = pages_of(parts + clusters * sizeof(struct job_part), 8) * 8,
 		path = inherit + o->inherit_bytes;
-	int result = window_open(&p->control, p->proc,
-		pages_of(path + o->path.len + 1, m->page_bytes), m->page_bytes);
+	uint64_t pages = pages_of(path + o->path.len + 1, m->page_bytes);
+	int result = personality_place(p->proc, pages * m->page_bytes, &m->info);
 
+	p->control.addr = m->info.control;
+	if (result == 0)
+		result = window_open(&p->control, p->proc, pages, m->page_bytes);
 	if (result != 0)
 		return result;
 	*control_of(p) = (struct job_control){.ranks = p->ranks};
@@ -98,7 +101,8 @@ make_control(struct common *m, uint32_t clusters)
 	m->startup.control = p->control.addr;
 	m->startup.placement = p->control.addr + table;
 	m->startup.parts = o->has_parts ? p->control.addr + parts : 0;
-	m->info = (struct personality_info){.stacks = p->ranks, .control = p->control.addr,
+	m->info = (struct personality_info){.stacks = p->ranks, .image = m->info.image,
+		.control = p->control.addr,
 		.pid = o->pid, .parent = o->parent, .is_child = o->is_asked,
 		.inherit = o->inherit_bytes > 0 ? p->control.addr + inherit : 0,
 		.inherit_bytes = o->inherit_bytes, .program = p->control.addr + path};

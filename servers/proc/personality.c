@@ -49,6 +49,7 @@ write_info(const struct copy *c, const struct image *im, uint64_t addr,
 
 	info->image = c->base;
 	info->image_bytes = im->plan.span;
+	info->text_pages = (uint32_t)im->plan.segment[0].pages;
 
 	for (uint32_t i = 0; i < im->plan.segments; i++) {
 		const struct plan_segment *s = &im->plan.segment[i];
@@ -98,10 +99,27 @@ open_once(void)
 }
 
 int
+personality_place(int proc, uint64_t bytes, struct personality_info *what)
+{
+	uint64_t addr = 0;
+	long result = open_once();
+
+	if (result != 0)
+		return result == -E_NOENT ? 0 : (int)result;
+	/* an unmapped page is below it */
+	result = kmem_alloc(proc, im.page_bytes + im.plan.span + bytes, 0, &addr);
+	if (result < 0)
+		return (int)result;
+	what->image = addr + im.page_bytes;
+	what->control = what->image + im.plan.span;
+	return 0;
+}
+
+int
 personality_map(int proc, const struct personality_info *what)
 {
 	struct personality_info info = *what;
-	struct copy c = {0};
+	struct copy c = {.base = info.image};
 	long result = open_once();
 
 	if (result != 0)

@@ -29,7 +29,7 @@
 #define CLONE_CHILD_SETTID 0x1000000
 #define CLONE_SIGNAL 0xff
 #define KILLED 9
-#define SPARE_PAGES 16
+#define SPARE_PAGES 20		/* four are the tables of the child */
 
 /* Registers that a function leaves as they were; the handler uses none. */
 struct floats {
@@ -186,20 +186,14 @@ static long
 map_personality(const struct making *m)
 {
 	const struct personality_info *p = &personality_info;
-	uint64_t behind = p->data + p->data_bytes, end = p->image + p->image_bytes,
-		data = m->view + PERSONALITY_STACK_BYTES;
-	long result = kpage_copy(m->proc, p->image, pages(p->data - p->image), p->image);
+	long result = kpage_copy(m->proc, p->image, (int)p->text_pages, p->image);
 
-	if (result >= 0 && behind < end)
-		result = kpage_copy(m->proc, behind, pages(end - behind), behind);
 	if (result >= 0)
 		result = kpage_link(m->proc, m->view, pages(PERSONALITY_STACK_BYTES),
 			p->stack_top - PERSONALITY_STACK_BYTES);
-	if (result >= 0)
-		result = kpage_link(m->proc, data, pages(p->data_bytes), p->data);
-	if (result >= 0)
-		result = kpage_link(m->proc, data + p->data_bytes, pages(m->control_bytes),
-			p->control);
+	if (result >= 0)	/* the control block lies behind the data, which end the image */
+		result = kpage_link(m->proc, m->view + PERSONALITY_STACK_BYTES,
+			pages(p->data_bytes + m->control_bytes), p->data);
 	return result < 0 ? result : kproc_handler(m->proc, HANDLE_CALLS | HANDLE_UPCALLS,
 		(unsigned long)_start, (unsigned long)p->stack_top, PERSONALITY_STACK_BYTES);
 }
@@ -218,19 +212,6 @@ map_program(const struct making *m)
 			kpage_copy(m->proc, at, (int)(a.end - a.first), at);
 	}
 	return result;
-}
-
-/*
- * Both will write soon to what they share now, and where no page is left for a copy that is a
- * fault, of the one that comes first. So a child that leaves no pages is none.
- */
-static long
-leave_some(void)
-{
-	uint64_t free = 0;
-
-	kstats(STATS_FRAMES_FREE, &free);
-	return free < SPARE_PAGES ? -E_NOMEM : 0;
 }
 
 /* Signals of which the child is told; SIGCHLD it hears of when it has children. */
@@ -269,7 +250,7 @@ make_child(const struct making *m)
 	if (result >= 0)
 		result = map_program(m);
 	memory_go_on();
-	return result < 0 ? result : leave_some();
+	return result;
 }
 
 /* The child runs, and has what is open. */
@@ -306,6 +287,19 @@ end_child(struct making *m)
 	process_wait(m->server, m->pid, 0, &status);
 }
 
+/*
+ * Both will write soon to what they share now, and where no page is left for a copy that is a
+ * fault, of the one that comes first. So a child that leaves no pages is none.
+ */
+static long
+leave_some(void)
+{
+	uint64_t free = 0;
+
+	kstats(STATS_FRAMES_FREE, &free);
+	return free < SPARE_PAGES ? -E_NOMEM : 0;
+}
+
 /* What it begins with, and what is open. */
 static long
 prepare(struct making *m, const struct handler_event *c)
@@ -315,7 +309,9 @@ prepare(struct making *m, const struct handler_event *c)
 	if (result < 0)
 		return result;
 	m->birth = childs(m, &birth);
-	result = fill_view(m, c);
+	result = leave_some();
+	if (result >= 0)
+		result = fill_view(m, c);
 	return result < 0 ? result : inherit_offer(c, &m->birth->inherit, INHERIT_ALL);
 }
 

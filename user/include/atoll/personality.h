@@ -53,7 +53,8 @@
 /* Filled before the process starts; found in the image by its symbol, personality_info. */
 struct personality_info {
 	uint64_t stack_top;
-	uint64_t control;	/* address of the process's struct job_control, 0: none */
+	/* address of the process's struct job_control, which lies behind the image; 0: none */
+	uint64_t control;
 	uint32_t stacks;	/* mapped so far */
 	uint32_t page_bytes;
 	int32_t pid;		/* servers/proc/client.h */
@@ -67,7 +68,7 @@ struct personality_info {
 	uint32_t calls;		/* how many names PERSONALITY_CALLS has, and where */
 	uint32_t calls_at;	/* in the boot archive */
 	uint32_t parts;		/* of the tree of files that other clusters' servers have */
-	uint32_t reserved;
+	uint32_t text_pages;	/* that the image begins with */
 	/* the image: whole pages; those from `data` on are this process's */
 	uint64_t image, image_bytes, data, data_bytes;
 };
