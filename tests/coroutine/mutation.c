@@ -39,7 +39,7 @@ static const struct {
 	{"kernel_threads", false, 1}, {"kernel_memory", false, 1},
 	{"kernel_sched", false, 1}, {"kernel_kill", false, 1}, {"kernel_wait", false, 1},
 	{"kernel_handler", false, 1}, {"kernel_fault", false, 1}, {"kernel_demand", false, 1},
-	{"kernel_alarm", false, 1}, {"kernel_private", false, 1}, {"kernel_moves", false, 1},
+	{"kernel_alarm", false, 1}, {"kernel_private", false, 1}, {"kernel_moves", false, 4},
 	{"kernel_roles", false, 1},
 	{"ikc_restart", false, 4}, {"ikc_death", false, 1}, {"ikc_mailbox", false, 1},
 	{"ikc_portal", false, 1}, {"ikc_sync", false, 1}, {"ikc_channel", false, 4},
