@@ -171,6 +171,15 @@ home_work(struct cluster *c, uint32_t activity)
 	return any;
 }
 
+/* Apart, so that what comes before it needs no frame. */
+static __attribute__((noinline)) bool
+home_sweeps(struct cluster *c)
+{
+	c->chore = CHORE_SWEEPS;
+	c->unfinished = c->sweeps.sent != 0 && sweeps_poll(c);
+	return c->unfinished;
+}
+
 /*
  * Home is not quiet: the same. Where there are but deadlines, of which none has come, and sweeps,
  * which mostly wait for what other cores say, it looks at the sweeps alone.
@@ -183,9 +192,7 @@ home_work_if_due(struct cluster *c)
 	if (c->chores != c->deadlines.count + c->sweeps.sent || activity != c->ikc.looked ||
 		(c->deadlines.count != 0 && hal_clock_ns() >= c->deadlines.heap[0]->until))
 		return home_work(c, activity);
-	c->chore = CHORE_SWEEPS;
-	c->unfinished = c->sweeps.sent != 0 && sweeps_poll(c);
-	return c->unfinished;
+	return home_sweeps(c);
 }
 
 hot_inline bool

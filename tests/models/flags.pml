@@ -11,7 +11,7 @@
  * proves: mpi/coll/flags.h mpi_flags_buffer 35e15ddde14d
  * proves: mpi/coll/flags.h mpi_flags_show d503e4caa6d2
  * proves: mpi/coll/flags.h mpi_flags_wait a1ab74873ff4
- * proves: mpi/coll/flags.c mpi_flags_wait_longer 03cc70581ba8
+ * proves: mpi/coll/flags.c mpi_flags_wait_longer c61ceda446b3
  * proves: mpi/coll/flags.c wait_for_all 0769fe3b01b8
  * proves: mpi/coll/flags.c mpi_flags_wait_for_buffer d3ac391d7aa0
  * proves: mpi/coll/flags.c has_shown 66d5143a8cfc
