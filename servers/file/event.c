@@ -121,8 +121,10 @@ take_count(struct tree *t, struct pipe *p)
 		return 0;
 	if (p->type == PIPE_COUNT)
 		e->value -= found;
+	else if (e->period == 0 || found > (FOREVER - e->value) / e->period)
+		e->value = 0;		/* it is not over again */
 	else
-		e->value = e->period == 0 ? 0 : e->value + found * e->period;
+		e->value += found * e->period;
 	event_changed(p);
 	return found;
 }

@@ -159,6 +159,10 @@ TEST(timers_are_over_by_the_clock_of_who_asks)
 	expect_eq(polled(1, h, 0), 0);
 	secret += 50;
 	expect_eq(taken(1, h), 1);
+	expect_eq(timer_set(h, 5, UINT64_MAX, 0).error, 0);
+	secret += 10;
+	expect_eq(taken(1, h), 1);
+	expect_eq(taken(1, h), -E_AGAIN);
 	expect_eq(timer_set(h, UINT64_MAX, UINT64_MAX, 0).error, 0);
 	expect_eq(polled(1, h, 0), 0);
 	expect_eq(timer_set(h, 1, 1, 0).error, 0);
