@@ -414,6 +414,11 @@ made(void)
 	t.it_interval = (struct timespec){0, 0};
 	expect(timer_settime(one, TIMER_ABSTIME, &t, NULL), 0, "at a time that was");
 	expect(sigwaitinfo(&set, &info), SIGRTMIN + 2, "is told at once");
+	t = (struct itimerspec){{INT64_MAX, 0}, {0, 1}};
+	expect(timer_settime(one, 0, &t, NULL), 0, "with the longest period");
+	expect(sigwaitinfo(&set, &info), SIGRTMIN + 2, "is told");
+	t.it_value = (struct timespec){0, 20 * MS};
+	expect(sigtimedwait(&set, &info, &t.it_value), -1, "once");
 	expect(timer_delete(one), 0, "timer_delete");
 	close(fd);
 }

@@ -55,7 +55,10 @@ timer_over(const struct handler_event *c, struct made_timer *t, uint64_t now)
 		times = period == 0 ? 0 : (now - t->timer.first) / period;
 
 	t->overrun = times < INT32_MAX ? (uint32_t)times : INT32_MAX;
-	t->timer.first = period == 0 ? 0 : t->timer.first + (times + 1) * period;
+	if (period != 0 && times < (FOREVER - t->timer.first) / period)
+		t->timer.first += (times + 1) * period;
+	else
+		t->timer.first = 0;	/* it is not over again */
 	if (t->event.notify == SIGEV_THREAD_ID)
 		signal_pend_thread(t->event.tid, t->event.sig, &note);
 	else
