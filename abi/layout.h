@@ -105,7 +105,10 @@ struct handler_event {
 	/* CRASH_NONE: a call for the handler; HANDLER_UPCALL; else a fault, CRASH_* */
 	uint32_t cause;
 	uint32_t write;			/* the faulting access was 0 read, 1 write, 2 fetch */
-	/* the address that it could not reach; of an upcall: the bits */
+	/*
+	 * the address that it could not reach; of an upcall: the bits; of a call: the handle of the
+	 * thread, or 0 if it has not called before
+	 */
 	uint64_t addr;
 	uint64_t pc;			/* of the thread; of a kernel call: behind it */
 	uint64_t sp;

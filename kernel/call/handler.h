@@ -29,6 +29,7 @@ struct handler {
 	struct hal_frame frame;
 	struct handler_place place[HANDLER_KINDS];
 	uint32_t why;		/* enum handler_why */
+	struct hal_trap call;	/* what it is told of each call: whose thread it is */
 };
 
 /*

@@ -71,14 +71,17 @@ known_call(struct core *core, struct thread *caller, struct hal_frame *f,
 		core_leave(core);
 }
 
-static const struct hal_trap other_trap = {.kind = TRAP_CALL};
-
-/* A number that is no kernel call's, and that the thread cannot handle yet, or not at all. */
+/*
+ * A number that is no kernel call's, and that the thread cannot handle yet, or not at all. Whose
+ * thread it is, is not told there.
+ */
 static __attribute__((noinline)) void
 other_call(struct core *core, struct hal_frame *f, unsigned long nr)
 {
+	static const struct hal_trap first_call = {.kind = TRAP_CALL};
+
 	if (nr >= (unsigned long)-KC_FIRST)
-		handler_enter(core, HANDLER_CALLS, &other_trap, HANDLES_CALL);
+		handler_enter(core, HANDLER_CALLS, &first_call, HANDLES_CALL);
 	hal_frame_set_result(f, -E_NOSYS);
 	if (unlikely(core->doomed != NULL))
 		core_leave(core);
@@ -94,7 +97,8 @@ kernel_call(struct hal_frame *f)
 		known_call(core, core->current, f, &kcall_table[nr]);
 	else if (likely(nr >= (unsigned long)-KC_FIRST) &&
 		handler_serves(core->current, HANDLER_CALLS))
-		handler_begin(core->current, HANDLER_CALLS, &other_trap, HANDLES_CALL);
+		handler_begin(core->current, HANDLER_CALLS, &core->current->handler->call,
+			HANDLES_CALL);
 	else
 		other_call(core, f, nr);
 }

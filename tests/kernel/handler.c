@@ -191,6 +191,7 @@ TEST(a_call_that_is_not_the_kernels_reaches_the_handler)
 	expect_eq(h.entered, 20);
 	expect_eq(h.event.cause, CRASH_NONE);
 	expect_eq(h.event.number, FOREIGN_CALL);
+	expect_eq(h.event.addr, kthread_self());
 	for (unsigned i = 0; i < 6; i++)
 		expect_eq(h.event.args[i], i + 1);
 	expect_eq(kcall1(KC_FIRST + KC_COUNT, 1), -E_NOSYS);

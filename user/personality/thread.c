@@ -80,8 +80,11 @@ struct thread_record *
 thread_enter(const struct handler_event *c)
 {
 	struct thread_record *r = record_at((uint64_t)c);
-	int32_t tid = (int32_t)kthread_self();
+	int32_t tid = (int32_t)c->addr;
 
+	/* the kernel says it, but for a first call, a fault and an upcall */
+	if (c->cause != CRASH_NONE || tid == 0)
+		tid = (int32_t)kthread_self();
 	if (r->tid != tid)
 		*r = (struct thread_record){.tid = tid, .rank = rank_by_stack(c->sp)};
 	return r;

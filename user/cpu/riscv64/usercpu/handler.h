@@ -2,7 +2,7 @@
  *
  * How a handler begins (proc_handler, thread_handler): with what happened in registers, and all
  * others as they were when its thread stopped: t0 cause and, above 32 bits, the kind of access, t1
- * address, t2 pc, t3 sp; a7 and a0..a5 number and arguments of a call.
+ * address, of a call the thread, t2 pc, t3 sp; a7 and a0..a5 number and arguments of a call.
  */
 #ifndef USERCPU_HANDLER_H
 #define USERCPU_HANDLER_H
