@@ -176,7 +176,7 @@ static __attribute__((noinline)) bool
 home_sweeps(struct cluster *c)
 {
 	c->chore = CHORE_SWEEPS;
-	c->unfinished = c->sweeps.sent != 0 && sweeps_poll(c);
+	c->unfinished = sweeps_poll(c);
 	return c->unfinished;
 }
 
@@ -187,12 +187,12 @@ home_sweeps(struct cluster *c)
 static __attribute__((noinline)) bool
 home_work_if_due(struct cluster *c)
 {
-	uint32_t activity = hal_load32(c->ikc.activity);
+	uint32_t activity = hal_load32(c->ikc.activity), others = c->chores - c->deadlines.count;
 
-	if (c->chores != c->deadlines.count + c->sweeps.sent || activity != c->ikc.looked ||
-		(c->deadlines.count != 0 && hal_clock_ns() >= c->deadlines.heap[0]->until))
+	if (others != c->sweeps.sent || activity != c->ikc.looked ||
+		(others != c->chores && hal_clock_ns() >= c->deadlines.heap[0]->until))
 		return home_work(c, activity);
-	return home_sweeps(c);
+	return others != 0 ? home_sweeps(c) : (c->unfinished = false);
 }
 
 hot_inline bool

@@ -13,8 +13,8 @@
  * every event taken, every chore done to its end, every deadline ended, though the thread computes
  * without end.
  *
- * proves: kernel/thread/run.c home_work_if_due b67cddd4dde3
- * proves: kernel/thread/run.c home_sweeps fecb63b6dbd0
+ * proves: kernel/thread/run.c home_work_if_due 669850733d1c
+ * proves: kernel/thread/run.c home_sweeps 61a2a3538dce
  * proves: kernel/thread/run.c home_work 6b9409a78837
  * proves: kernel/thread/run.c home_round c6478f30b0e3
  * proves: kernel/thread/run.c home_follow d038979b7942
