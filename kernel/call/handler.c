@@ -58,7 +58,8 @@ fetch(struct core *core, struct thread *t, uint32_t kinds, bool wanted)
 	if (t->handler == NULL) {
 		t->handler = (struct handler *)args->a[0];
 		hal_acquire(t->handler, sizeof(*t->handler));
-		t->handler->call = (struct hal_trap){.kind = TRAP_CALL, .addr = (uint32_t)t->handle};
+		t->handler->call = (struct hal_trap){.kind = TRAP_CALL,
+			.addr = (uint32_t)t->handle};
 		kinds = KINDS_ALL;
 	}
 	for (int i = 0; i < HANDLER_KINDS; i++)
