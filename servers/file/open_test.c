@@ -112,6 +112,22 @@ TEST(bytes_that_follow_have_their_place)
 	expect_eq(seek(h, 0, FILE_FROM_OFFSET).value, FILE_SIZE_MAX - 20);
 }
 
+/* It has no name to be removed by, so it must not be there without a handle. */
+TEST(a_file_without_a_name_that_is_not_opened_is_not_there)
+{
+	uint32_t h;
+
+	reset();
+	for (int i = 0; i < 10000; i++)
+		expect_eq(ask_path(FILE_OPEN, ".", FILE_NAMELESS | FILE_DIRECTORY |
+			FILE_WRITABLE).error, -E_INVAL);
+	for (int i = 0; i < 10000; i++) {
+		h = opened(".", FILE_NAMELESS | FILE_WRITABLE);
+		expect_eq(asked(1, (struct file_request){.op = FILE_CLOSE, .handle = h}, "",
+			0).error, 0);
+	}
+}
+
 TEST(what_a_handle_is_not_open_for_is_refused)
 {
 	struct file_request q = {.op = FILE_OPEN, .arg = FILE_CREATE | FILE_WRITABLE};
@@ -261,6 +277,7 @@ main(void)
 	RUN(an_offset_moves_on_and_is_set);
 	RUN(who_appends_writes_at_the_end);
 	RUN(bytes_that_follow_have_their_place);
+	RUN(a_file_without_a_name_that_is_not_opened_is_not_there);
 	RUN(what_a_handle_is_not_open_for_is_refused);
 	RUN(a_directory_is_read_at_its_offset);
 	RUN(one_client_takes_its_share_and_all_take_all);

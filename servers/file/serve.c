@@ -100,11 +100,13 @@ static int
 node_to_open(const struct serving *s)
 {
 	const struct file_request *r = s->r;
-	int n = (r->arg & FILE_NAMELESS) != 0 ? tree_make_nameless(s->t, s->path, r->more) :
-		tree_find(s->t, s->path);
+	int n;
 
+	/* what is made is a file, and goes with its last handle: it must get one */
 	if ((r->arg & FILE_NAMELESS) != 0)
-		return n;
+		return (r->arg & FILE_DIRECTORY) != 0 ? -E_INVAL :
+			tree_make_nameless(s->t, s->path, r->more);
+	n = tree_find(s->t, s->path);
 	if (n >= 0 && (r->arg & (FILE_CREATE | FILE_EXCLUSIVE)) == (FILE_CREATE | FILE_EXCLUSIVE))
 		return -E_EXIST;
 	return n == -E_NOENT && (r->arg & FILE_CREATE) != 0 ?
