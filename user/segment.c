@@ -3,7 +3,9 @@
  * The list of what lies in a segment: see segment.h. It is changed with its lock taken, which
  * nobody holds while he waits, or fills what he makes. From a process that ends with the lock taken
  * it is taken away after a while; one that lives looks before its only writes whether it still has
- * the lock, and begins anew otherwise.
+ * the lock, and begins anew otherwise. So with an entry: from who has not filled it after a while
+ * the name is taken away, and one that lives sees it when it is done. If it is dead, nobody gets the
+ * memory of the entry again.
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
@@ -141,7 +143,7 @@ find_name(const struct segment *g, const char *name)
 	for (uint32_t i = 0; name != NULL && i < n; i++) {
 		struct segment_entry e = entry_copy(g, i);
 
-		if (e.kind != SEGMENT_FREE && str_is_equal(e.name, name))
+		if (e.kind != SEGMENT_FREE && e.kind != SEGMENT_LATE && str_is_equal(e.name, name))
 			return i;
 	}
 	return n;
@@ -199,7 +201,8 @@ make(const struct segment *g, uint32_t held, struct segment_wish *w)
 	if (w->name != NULL)
 		memcpy(h->entry[i].name, w->name, str_len(w->name) + 1);
 	word_put(&h->entry[i].kind, SEGMENT_BEGINS);
-	*w = (struct segment_wish){w->kind, w->name, w->bytes, w->a, w->b, i, 1, g->base + offset};
+	*w = (struct segment_wish){w->kind, w->name, w->bytes, w->a, w->b, i, 1, true,
+		g->base + offset};
 	return 0;
 }
 
@@ -211,6 +214,7 @@ look_up(const struct segment *g, uint32_t held, struct segment_wish *w)
 	struct segment_entry e;
 
 	w->at = NULL;
+	w->made = false;
 	if (i == entries(g))
 		return make(g, held, w);
 	e = entry_copy(g, i);
@@ -226,8 +230,8 @@ look_up(const struct segment *g, uint32_t held, struct segment_wish *w)
 	return 0;
 }
 
-/* As long as another one fills it. 0; -E_BUSY: it takes too long. */
-static int
+/* As long as another one fills it. If that takes too long, it has no name any more. */
+static void
 await_filled(const struct segment *g, uint32_t entry)
 {
 	uint32_t *kind = &segment_head(g)->entry[entry].kind;
@@ -236,35 +240,48 @@ await_filled(const struct segment *g, uint32_t entry)
 
 	while (word_look(kind) == SEGMENT_BEGINS && (e >= 0 || e == -E_AGAIN || e == -E_INTR))
 		e = kfutex_wait((unsigned long)kind | g->shared, SEGMENT_BEGINS, until);
-	return e == -E_TIMEDOUT ? -E_BUSY : 0;
+	if (e == -E_TIMEDOUT)
+		word_swap(kind, SEGMENT_BEGINS, SEGMENT_LATE);
+}
+
+/* What was made can be found. False: it was late, and is gone. */
+static bool
+is_filled_in_time(const struct segment *g, const struct segment_wish *w)
+{
+	uint32_t *kind = &segment_head(g)->entry[w->entry].kind;
+	bool in_time = word_swap(kind, SEGMENT_BEGINS, w->kind);
+
+	if (!in_time)
+		word_swap(kind, SEGMENT_LATE, SEGMENT_FREE);
+	kfutex_wake((unsigned long)kind | g->shared, INT32_MAX);
+	return in_time;
 }
 
 int
 segment_find(struct segment *g, struct segment_wish *w,
 	void (*begin)(struct segment_wish *w, void *arg), void *arg)
 {
-	uint32_t held, *kind;
+	uint32_t held;
 	int e;
 
 	if (w->name != NULL && (w->name[0] == '\0' || str_len(w->name) > SEGMENT_NAME_MAX))
 		return -E_INVAL;
 	w->bytes = (w->bytes + SEGMENT_UNIT - 1) & ~(uint32_t)(SEGMENT_UNIT - 1);
-	w->opens = 0;
 	do {
 		e = lock(g, &held);
 		if (e != 0)
 			return e;
 		e = look_up(g, held, w);
 		unlock(g, held);
-		if (e == 1)
-			e = await_filled(g, w->entry) == 0 ? -E_AGAIN : -E_BUSY;
+		if (e == 1) {
+			await_filled(g, w->entry);
+			e = -E_AGAIN;
+		}
+		if (e == 0 && w->made) {
+			begin(w, arg);
+			e = is_filled_in_time(g, w) ? 0 : -E_AGAIN;
+		}
 	} while (e == -E_AGAIN);
-	kind = &segment_head(g)->entry[w->entry].kind;
-	if (e == 0 && w->opens == 1 && word_look(kind) == SEGMENT_BEGINS) {
-		begin(w, arg);
-		word_put(kind, w->kind);
-		kfutex_wake((unsigned long)kind | g->shared, INT32_MAX);
-	}
 	return e;
 }
 

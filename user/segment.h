@@ -19,7 +19,8 @@
 #define SEGMENT_LINE 64
 #define SEGMENT_UNIT 16			/* what lies there is aligned to */
 
-enum segment_kind { SEGMENT_FREE, SEGMENT_SEM, SEGMENT_TUBE, SEGMENT_BEGINS };
+/* SEGMENT_BEGINS: it is being filled. SEGMENT_LATE: that took too long, and it has no name now. */
+enum segment_kind { SEGMENT_FREE, SEGMENT_SEM, SEGMENT_TUBE, SEGMENT_BEGINS, SEGMENT_LATE };
 
 struct segment_entry {
 	uint32_t kind;
@@ -51,6 +52,7 @@ struct segment_wish {
 	const char *name;
 	uint32_t bytes, a, b;
 	uint32_t entry, opens;		/* found: its number, its handles */
+	bool made;			/* and not found */
 	unsigned char *at;
 };
 
@@ -61,13 +63,14 @@ segment_head(const struct segment *g)
 }
 
 /*
- * Find what has this name, or make it: `begin` fills it before anybody else finds it. 0; -E_NOMEM,
- * -E_INVAL, -E_BUSY as for newsem.
+ * Find what has this name, or make it: `begin` fills it before anybody else finds it, and
+ * maybe more than once: who takes too long finds what another one has made. 0; -E_NOMEM, -E_INVAL
+ * as for newsem.
  */
 int segment_find(struct segment *g, struct segment_wish *w,
 	void (*begin)(struct segment_wish *w, void *arg), void *arg);
 
-/* A handle of it is given up. 0 or -E_BUSY. */
+/* A handle of it is given up. 0, or an error of kfutex_wait. */
 int segment_leave(struct segment *g, uint32_t entry);
 
 /* Nobody may use the semaphore any more, from whatever handle. */

@@ -505,12 +505,37 @@ TEST(the_lock_of_the_dead_is_taken)
 	expect(is_held(&here, again) && LOCK_STATE(h->lock) != 0);
 	unlock(&here, again);
 	expect_eq(LOCK_STATE(h->lock), 0);
-	/* and with what it fills: that name stays nobody's */
+	/* and with what it fills: the next one makes it anew, somewhere else */
 	h->entry[0].kind = SEGMENT_BEGINS;
-	expect_eq(newsem(&here, &t, "one", 2), -E_BUSY);
-	expect_eq(newsem(&here, &t, "two", 2), 0);
+	expect_eq(newsem(&here, &t, "one", 2), 0);
 	expect(t.at != s.at);
+	expect_eq(h->entry[0].kind, SEGMENT_LATE);
+	expect_eq(newsem(&here, &s, "one", 2), 0);
+	expect(t.at == s.at);
 	expect_eq(freesem(&t), 0);
+}
+
+/* While it fills a semaphore, somebody else waits for that until he waits no longer. */
+static void
+begin_slowly(struct segment_wish *w, void *other)
+{
+	struct sem_state *at = (struct sem_state *)(void *)w->at;
+
+	if (((struct sem *)other)->at == NULL)
+		expect_eq(newsem(&here, other, w->name, 7), 0);
+	at->word = 5;
+}
+
+TEST(who_is_late_finds_what_another_one_has_made)
+{
+	struct segment_wish w = {.kind = SEGMENT_SEM, .name = "slow", .bytes = sizeof(struct sem_state)};
+	struct sem other = {NULL, NULL, 0};
+
+	begin_segment(4096, SEGMENT_SHARED);
+	expect_eq(segment_find(&here, &w, begin_slowly, &other), 0);
+	expect(w.at == (unsigned char *)other.at && !w.made && w.opens == 2);
+	expect_eq(semvalue(&other), 7);
+	expect_eq(segment_head(&here)->entry[0].kind, SEGMENT_FREE);
 }
 
 TEST(nothing_that_others_write_is_believed)
@@ -556,6 +581,7 @@ main(int argc, char **argv)
 	RUN(who_waits_is_told_of_the_end);
 	RUN(the_dead_swallow_nothing);
 	RUN(the_lock_of_the_dead_is_taken);
+	RUN(who_is_late_finds_what_another_one_has_made);
 	RUN(nothing_that_others_write_is_believed);
 	RUN(threads_lose_nothing_and_nobody_sleeps_for_what_is_there);
 	return TEST_FAILED;

@@ -256,7 +256,15 @@ TEST(who_waits_is_told_of_the_end)
 	expect_eq(freetube(&t), 0);
 }
 
-/* A victim has a place and a message in its hands at most. */
+/* For a while, at most as long as a process takes to begin. */
+static void
+compute(void)
+{
+	for (volatile uint32_t n = draw(2000) * draw(500); n > 0; n--)
+		continue;
+}
+
+/* A victim has a place and a message in its hands at most, or a semaphore that it makes. */
 TEST(who_is_killed_holds_up_nobody)
 {
 	struct tube there = tube_of("there", 40), back = tube_of("back", 40);
@@ -266,14 +274,19 @@ TEST(who_is_killed_holds_up_nobody)
 	for (unsigned i = 0; i < VICTIMS; i++) {
 		struct talt a[] = {{&there, &l, TALT_RECEIVE, NULL}, {&back, &l, TALT_SEND, NULL}};
 		long proc = child_with(TALKS);
+		struct sem extra;
 
-		for (uint32_t n = draw(40) + 1; n > 0; n--) {
+		if (i % 2 == 0)
+			compute();
+		for (uint32_t n = i % 2 * (draw(40) + 1); n > 0; n--) {
 			int k = talt(a, 2, soon(200 * MS));
 
 			expect(k >= 0 || k == -E_TIMEDOUT);
 		}
 		expect_eq(kproc_kill((int)proc, 1), 0);
 		kt_wait(proc, NULL);
+		extra = sem_of("extra");
+		expect_eq(freesem(&extra), 0);
 		/* the first one's page tables stay */
 		if (i == 1)
 			frames = kt_stats(STATS_FRAMES_FREE);

@@ -55,7 +55,7 @@ int segment_begin(struct segment *g, void *memory, size_t bytes, int flags);
 /*
  * Make a semaphore with that value, or open the one that has this name in the segment (NULL: it has
  * none). 0; -E_NOMEM: the segment is full; -E_INVAL: the value, or the name is too long, or is that
- * of something else; -E_BUSY: a process has ended while it made what has this name.
+ * of something else.
  */
 int newsem(struct segment *g, struct sem *s, const char *name, uint32_t value);
 

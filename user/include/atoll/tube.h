@@ -33,7 +33,7 @@ struct tube {
 /*
  * Make a tube of n messages of `bytes` bytes, or open the one of this name in the segment (NULL: it
  * has none). 0; -E_NOMEM: there is no room in the segment; -E_INVAL: bytes or n are 0 or too many,
- * the name is too long, or is that of something else; -E_BUSY: as newsem.
+ * the name is too long, or is that of something else.
  */
 int newtube(struct segment *g, struct tube *t, const char *name, uint32_t bytes, uint32_t n);
 
