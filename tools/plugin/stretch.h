@@ -67,12 +67,17 @@ stretch_classify(struct run *run, uint32_t last_word)
 		}
 }
 
+/* Runs that are alike but lie apart in the emulator's memory stay apart. */
 static int
 by_address(const void *a, const void *b)
 {
-	uintptr_t x = (uintptr_t)*(struct run *const *)a, y = (uintptr_t)*(struct run *const *)b;
+	const struct run *x = *(struct run *const *)a, *y = *(struct run *const *)b;
 
-	return x < y ? -1 : x > y;
+	if (x->vaddr != y->vaddr)
+		return x->vaddr < y->vaddr ? -1 : 1;
+	if (x->insns != y->insns)
+		return x->insns < y->insns ? -1 : 1;
+	return (uintptr_t)x < (uintptr_t)y ? -1 : x != y;
 }
 
 /* The place of `insns` among the top ones; the least of them goes. */

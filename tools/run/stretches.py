@@ -69,7 +69,7 @@ def read(lines, kernel=None):
         for pc, insns in s["top"]:
             name = names.of(int(pc, 16))
             took[name] = took.get(name, 0) + insns
-        most = max(took, key=took.get)
+        most = max(took, key=lambda name: (took[name], name))
         began, ended = (names.of(int(s[at], 16)) for at in ("began", "ended"))
         part = names.of(int(s["part"], 16)) if int(s["part"], 16) else began
         out.append(Stretch(s["label"], s["stretch"], part, most, took[most] / s["seen"], began, ended))
