@@ -92,7 +92,10 @@ long kcall_give(struct hal_frame *frame, long result, const void *data, int word
  */
 long am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes);
 
-/* The same for a call after whose answer the caller may be gone. */
+/*
+ * The same where the caller may be gone after the answer, or looks by itself at what its doorbell
+ * rang for; no call of the thread is counted.
+ */
 long am_call_last(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes);
 
 #endif

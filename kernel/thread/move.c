@@ -104,9 +104,12 @@ thread_spreads(struct core *core)
 	struct kcall_args *args = kcall_args(core);
 
 	args->caller = core->current;
-	/* who goes, goes now: the next one would be sent to the same empty core */
+	/*
+	 * Who goes, goes now: the next one would be sent to the same empty core. This is no call of
+	 * the thread, and the interrupt that brought us here looks at doorbells and upcalls next.
+	 */
 	if (hal_peek32(&core->current->is_pinned) == 0 &&
-		am_call_kernel(core, spread_serve, args, offsetof(struct kcall_args, a)) > 0)
+		am_call_last(core, spread_serve, args, offsetof(struct kcall_args, a)) > 0)
 		core->quantum_end = HAL_FOREVER;
 }
 
