@@ -4,8 +4,8 @@
  * nobody holds while he waits, or fills what he makes. From a process that ends with the lock taken
  * it is taken away after a while; one that lives looks before its only writes whether it still has
  * the lock, and begins anew otherwise. So with an entry: from who has not filled it after a while
- * the name is taken away, and one that lives sees it when it is done. If it is dead, nobody gets the
- * memory of the entry again.
+ * the name is taken away, and one that lives sees it when it is done. If it is dead, nobody gets
+ * the memory of the entry again.
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>

@@ -528,7 +528,8 @@ begin_slowly(struct segment_wish *w, void *other)
 
 TEST(who_is_late_finds_what_another_one_has_made)
 {
-	struct segment_wish w = {.kind = SEGMENT_SEM, .name = "slow", .bytes = sizeof(struct sem_state)};
+	struct segment_wish w = {.kind = SEGMENT_SEM, .name = "slow",
+		.bytes = sizeof(struct sem_state)};
 	struct sem other = {NULL, NULL, 0};
 
 	begin_segment(4096, SEGMENT_SHARED);
