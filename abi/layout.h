@@ -153,6 +153,8 @@ struct thread_counts {
 	uint32_t reserved;
 };
 
+#define CORE_IDLE_SHIFT 13
+
 /* core_info: of a core, since it started */
 struct core_info {
 	uint32_t role;			/* ROLE_* */
@@ -160,7 +162,7 @@ struct core_info {
 	uint32_t acts;
 	uint32_t threads;		/* that are placed there, those that wait included */
 	union {
-		uint32_t count[6];
+		uint32_t count[7];
 		struct {
 			uint32_t ticks;		/* timer interrupts */
 			/* it forgot its translations for another core's sake */
@@ -175,12 +177,19 @@ struct core_info {
 			uint32_t roles;		/* changes of what it acts as */
 			/* sent to core 0 by threads that thread_stats counts */
 			uint32_t calls;
+			/*
+			 * time for which it had nothing to run since somebody first asked, in units
+			 * of 2^CORE_IDLE_SHIFT ns; it begins again at 0 behind 2^32 of them. Calls
+			 * that core 0 serves one by one while it waits are in it
+			 */
+			uint32_t idle;
 		};
 	};
 	uint32_t waiting;		/* of core 0: messages that it has not looked at yet */
 	/* what the kernel has decided by itself */
 	uint32_t spread;		/* threads of this TC sent to cores of their own */
 	uint32_t crowded;		/* times that this AC became a TC for a second process */
+	uint32_t reserved;
 	uint64_t role_ns[ROLE_KINDS];	/* time for which it has had each role */
 };
 

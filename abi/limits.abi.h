@@ -35,7 +35,7 @@
 #define THREAD_COUNTS_SIZE 56
 #define CLUSTER_STATE_SIZE 16
 #define PORT_STATS_SIZE 40
-#define CORE_INFO_SIZE 88
+#define CORE_INFO_SIZE 96
 
 /*
  * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server

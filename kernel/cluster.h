@@ -328,6 +328,13 @@ struct run_queue {
 	struct list level[PRIORITIES];
 };
 
+/*
+ * A time of the clock for CORE_IDLE, as an odd number. When a core begins to be idle that is taken
+ * away from its count, and added when it has something to run again: in between the count is odd.
+ * It is 0 until somebody asks; until then home writes it.
+ */
+#define CORE_IDLE_CLOCK(ns) ((uint32_t)((ns) >> CORE_IDLE_SHIFT) | 1)
+
 /* What a core counts. */
 enum core_counter {
 	CORE_TICKS,		/* TRAP_TIMER that came */
@@ -336,6 +343,7 @@ enum core_counter {
 	CORE_MESSAGES,		/* active messages from home */
 	CORE_ROLES,		/* changes of its role */
 	CORE_CALLS,		/* to home, of threads that are counted */
+	CORE_IDLE,		/* time, see above */
 	CORE_COUNTS
 };
 

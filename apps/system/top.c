@@ -17,6 +17,8 @@
 #define USAGE "usage: top [-b] [-n TIMES] [-d SECONDS]\n" \
 	"What processes take, again and again; -b: below each other, as where the output is no\n" \
 	"terminal. There it is once without -n.\n" \
+	"busy: of each core its number, role, and percent of the time in which it had something\n" \
+	"to run, since the last table (of core 0 without calls that it serves one by one)\n" \
 	"cpu: percent of a core, since the last table, at first since its start; time: in\n" \
 	"seconds; memory: KB; calls: to the kernel's core, since the last table; turns: times\n" \
 	"it was put off its core for another's turn; moves: to another core\n"
@@ -42,7 +44,12 @@ struct table {
 	double at;			/* when, in seconds */
 };
 
-static char role_of[CORES_MAX][ROLE_MAX];
+/* A core, by /dev/cores: times in milliseconds. */
+static struct core {
+	char acts[ROLE_MAX];
+	unsigned long long all, slept;
+	int busy;			/* percent, since the last table; -1: not known */
+} core_of[CORES_MAX];
 
 static double
 clock_seconds(clockid_t clock)
@@ -126,17 +133,35 @@ read_process(struct row *r, const char *pid)
 	return true;
 }
 
-/* Those of /dev/cores: what each core acts as. */
+/* It may have begun to count with the last table. */
 static void
-read_roles(void)
+core_times(struct core *c, unsigned long long all, unsigned long long slept)
 {
-	char line[LINE_MAX_BYTES], role[ROLE_MAX], acts[ROLE_MAX];
+	unsigned long long passed = all - c->all, idle = slept - c->slept;
+
+	c->busy = c->all == 0 || slept < c->slept || all <= c->all ? -1 :
+		idle >= passed ? 0 : (int)(100 - 100 * idle / passed);
+	c->all = all;
+	c->slept = slept;
+}
+
+/* Those of /dev/cores: what each core acts as, and how busy it is. */
+static void
+read_cores(void)
+{
+	char line[LINE_MAX_BYTES], acts[ROLE_MAX];
 	FILE *f = fopen("/dev/cores", "r");
+	unsigned long long idle, tc, kc, ac, xc, slept;
 	unsigned core;
 
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
-		if (sscanf(line, "%u %*u %7s %7s", &core, role, acts) == 3 && core < CORES_MAX)
-			strcpy(role_of[core], acts);
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		if (sscanf(line, "%u %*u %*s %7s %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u "
+			"%llu %llu %llu %llu %llu %llu", &core, acts, &idle, &tc, &kc, &ac, &xc,
+			&slept) != 8 || core >= CORES_MAX)
+			continue;
+		strcpy(core_of[core].acts, acts);
+		core_times(&core_of[core], idle + tc + kc + ac + xc, slept);
+	}
 	if (f != NULL)
 		fclose(f);
 }
@@ -172,7 +197,7 @@ table_read(struct table *t)
 		if (isdigit((unsigned char)e->d_name[0]) && read_process(&r, e->d_name))
 			table_add(t, &r);
 	closedir(d);
-	read_roles();
+	read_cores();
 }
 
 /* --- what has changed --- */
@@ -224,20 +249,41 @@ put(const char *line, int columns)
 	printf("%.*s\n", columns > 0 && length > columns ? columns : length, line);
 }
 
+/* What part of its time each core was busy, as many as there is room for. */
+static void
+show_cores(int columns)
+{
+	char line[LINE_MAX_BYTES];
+	int length = snprintf(line, sizeof(line), "busy");
+
+	for (unsigned i = 0; i < CORES_MAX && length < LINE_MAX_BYTES - 32; i++) {
+		const struct core *c = &core_of[i];
+
+		if (c->acts[0] != 0 && c->busy >= 0)
+			length += snprintf(line + length, sizeof(line) - (size_t)length,
+				"  %u %s %d%%", i, c->acts, c->busy);
+		else if (c->acts[0] != 0)
+			length += snprintf(line + length, sizeof(line) - (size_t)length,
+				"  %u %s -", i, c->acts);
+	}
+	put(line, columns);
+}
+
 /* As many lines and columns as there is room for; 0: any number. */
 static void
 show(const struct table *t, int lines, int columns)
 {
 	char line[LINE_MAX_BYTES];
 
+	show_cores(columns);
 	snprintf(line, sizeof(line), "%5s %5s %8s %7s %7s %4s %4s %7s %6s %5s %5s %s", "pid", "cpu",
 		"time", "memory", "threads", "core", "role", "calls", "faults", "turns", "moves",
 		"name");
 	put(line, columns);
-	for (size_t i = 0; i < t->rows && (lines <= 0 || (int)i < lines - 2); i++) {
+	for (size_t i = 0; i < t->rows && (lines <= 0 || (int)i < lines - 3); i++) {
 		const struct row *r = &t->row[i];
 		const char *role = r->state != 'Z' && r->core >= 0 && r->core < CORES_MAX &&
-			role_of[r->core][0] != 0 ? role_of[r->core] : "-";
+			core_of[r->core].acts[0] != 0 ? core_of[r->core].acts : "-";
 
 		snprintf(line, sizeof(line), "%5ld %5.1f %8.2f %7llu %7ld %4ld %4s %7llu %6llu "
 			"%5llu %5llu %s", r->pid, r->share, (double)r->ticks / TICKS, r->kb,

@@ -24,6 +24,9 @@ struct hal_frame;
 
 #define KCALL_DATA 136		/* bytes of `in` and `out` buffers that travel with the arguments */
 
+/* Where a call leaves what it tells: the stubs have aligned that for words of 64 bits. */
+#define KCALL_OUT_WORD(to) __builtin_assume_aligned((to), sizeof(uint64_t))
+
 /* Arguments of one remote call. A call uses a leading part of it: `bytes` of am_call_kernel. */
 struct kcall_args {
 	struct thread *caller;

@@ -22,7 +22,9 @@ long
 kc_cluster_info(struct thread *caller, void *info)
 {
 	struct cluster *c = caller->cluster;
-	struct cluster_info out = {
+	struct cluster_info *out = info;
+
+	*out = (struct cluster_info){
 		.cluster = c->id,
 		.clusters = c->record->clusters,
 		.core = core_self()->id,
@@ -33,8 +35,6 @@ kc_cluster_info(struct thread *caller, void *info)
 		.portal_ports = c->record->portal_ports,
 		.first_core = c->record->cluster[c->id].first_core,
 	};
-
-	__builtin_memcpy(info, &out, sizeof(out));
 	return 0;
 }
 
@@ -45,7 +45,7 @@ kc_clock(struct thread *caller, void *ns)
 	uint64_t now = hal_clock_ns();
 
 	(void)caller;
-	__builtin_memcpy(ns, &now, sizeof(now));
+	__builtin_memcpy(KCALL_OUT_WORD(ns), &now, sizeof(now));
 	return 0;
 }
 
@@ -67,7 +67,7 @@ kc_core_count(struct thread *caller, int what, void *value)
 		count = hal_refills(what == COUNT_REFILLS_CODE);
 	else
 		return -E_INVAL;
-	__builtin_memcpy(value, &count, sizeof(count));
+	__builtin_memcpy(KCALL_OUT_WORD(value), &count, sizeof(count));
 	return 0;
 }
 
@@ -117,6 +117,6 @@ kc_stats(struct thread *caller, int what, void *value)
 		out = c->frames.domain[of_domain / DOMAIN_WORDS].stat[of_domain % DOMAIN_WORDS];
 	else
 		return -E_INVAL;
-	__builtin_memcpy(value, &out, sizeof(out));
+	__builtin_memcpy(KCALL_OUT_WORD(value), &out, sizeof(out));
 	return 0;
 }

@@ -57,7 +57,7 @@ device_new(struct process *p, uint32_t number, const struct hal_device *found)
 long
 kc_device_open(struct thread *caller, int authority, int number, void *info)
 {
-	struct device_info out = {0};
+	struct device_info *out = info;
 	struct hal_device found;
 	long handle = authority_check(caller, authority, RIGHT_WRITE);
 
@@ -73,10 +73,7 @@ kc_device_open(struct thread *caller, int authority, int number, void *info)
 	if (handle < 0)
 		return handle;
 	hal_device_start((unsigned)number);
-	out.kind = found.kind;
-	out.id = found.id;
-	out.pages = found.pages;
-	__builtin_memcpy(info, &out, sizeof(out));
+	*out = (struct device_info){.kind = found.kind, .id = found.id, .pages = found.pages};
 	return handle;
 }
 
@@ -136,7 +133,7 @@ kc_device_memory(struct thread *caller, int device, int memory, void *address)
 	memory_put(c, d->shared);
 	d->shared = m;
 	at = memory_paddr(&c->frames, m, 0);
-	__builtin_memcpy(address, &at, sizeof(at));
+	__builtin_memcpy(KCALL_OUT_WORD(address), &at, sizeof(at));
 	return 0;
 }
 

@@ -442,7 +442,7 @@ kc_channel_open(struct thread *caller, int mailbox, int cluster, uint32_t number
 
 	if (handle != 0)
 		return handle;
-	if (cluster < 0 || (uint32_t)cluster >= c->ikc.clusters)
+	if ((uint32_t)cluster >= c->ikc.clusters)
 		return -E_INVAL;
 	if (number >= c->ikc.channels)
 		return -E_NOENT;

@@ -40,7 +40,7 @@ kc_mailbox_create(struct thread *caller, int port)
 	struct mail_in *in;
 	long handle;
 
-	if (port < 0 || (uint32_t)port >= c->ikc.mailbox_ports)
+	if ((uint32_t)port >= c->ikc.mailbox_ports)
 		return -E_INVAL;
 	in = &c->ikc.in[port];
 	if (in->endpoint != NULL)
@@ -69,7 +69,7 @@ kc_mailbox_open(struct thread *caller, int cluster, int port)
 		{.kind = MAIL_OUT, .cluster = (uint8_t)cluster, .port = (uint8_t)port};
 	long handle;
 
-	if (cluster < 0 || (uint32_t)cluster >= c->ikc.clusters || port < 0 ||
+	if ((uint32_t)cluster >= c->ikc.clusters ||
 		(uint32_t)port >= c->ikc.mailbox_ports)
 		return -E_INVAL;
 	what.slot = mail_out_get(caller, (uint32_t)cluster, (uint32_t)port);

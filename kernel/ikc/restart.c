@@ -195,7 +195,7 @@ kc_cluster_restart(struct thread *caller, int authority, int cluster)
 
 	if (e != 0)
 		return e;
-	if (cluster < 0 || (uint32_t)cluster >= c->ikc.clusters || (uint32_t)cluster == c->id)
+	if ((uint32_t)cluster >= c->ikc.clusters || (uint32_t)cluster == c->id)
 		return -E_INVAL;
 	p = peer_at(c, (uint32_t)cluster);
 	if (p->restart != RESTART_NONE)

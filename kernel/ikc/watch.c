@@ -30,7 +30,7 @@ kc_cluster_watch(struct thread *caller, int cluster)
 {
 	unsigned long value = (unsigned long)cluster;
 
-	if (cluster < 0 || (uint32_t)cluster >= caller->cluster->ikc.clusters ||
+	if ((uint32_t)cluster >= caller->cluster->ikc.clusters ||
 		(uint32_t)cluster == caller->cluster->id)
 		return -E_INVAL;
 	return ikc_call_home(caller, watch_home, &value, 1);
@@ -57,15 +57,14 @@ kc_cluster_state(struct thread *caller, int cluster, void *state)
 {
 	struct cluster *c = caller->cluster;
 	const struct ikc_peer *p;
-	struct cluster_state out;
+	struct cluster_state *out = state;
 
-	if (cluster < 0 || (uint32_t)cluster >= c->ikc.clusters)
+	if ((uint32_t)cluster >= c->ikc.clusters)
 		return -E_INVAL;
 	p = &c->ikc.peer[cluster];
 	peer_look(c, (uint32_t)cluster);
-	out = (struct cluster_state){.state = state_of(p), .incarnation = p->incarnation,
+	*out = (struct cluster_state){.state = state_of(p), .incarnation = p->incarnation,
 		.silent = p->silent, .deaths = p->deaths};
-	__builtin_memcpy(state, &out, sizeof(out));
 	return 0;
 }
 
@@ -125,7 +124,7 @@ death_event(struct thread *caller, int cluster, struct event *e)
 	struct ikc_peer *p;
 	const struct thread *t;
 
-	if (cluster < 0 || (uint32_t)cluster >= c->ikc.clusters || (uint32_t)cluster == c->id)
+	if ((uint32_t)cluster >= c->ikc.clusters || (uint32_t)cluster == c->id)
 		return -E_INVAL;
 	p = &c->ikc.peer[cluster];
 	t = thread_find(c, p->end.tid);

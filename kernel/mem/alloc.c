@@ -241,7 +241,7 @@ kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void 
 	}
 	if (e != 0)
 		return page_take_back(caller, proc, start, end, e);
-	__builtin_memcpy(addr, &out, sizeof(out));
+	__builtin_memcpy(KCALL_OUT_WORD(addr), &out, sizeof(out));
 	return e;
 }
 

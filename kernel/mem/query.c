@@ -18,7 +18,7 @@ long
 kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 {
 	struct frames *f = &caller->cluster->frames;
-	struct page_info out = {.frame = -1};
+	struct page_info *out = info;
 	struct process *p;
 	uint64_t paddr;
 	uint32_t frame = FRAME_NONE;
@@ -29,19 +29,19 @@ kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 		return e;
 	if (addr < p->space.first || addr >= p->space.limit)
 		return -E_INVAL;
+	*out = (struct page_info){.frame = -1};
 	if (mem_lookup(p, addr & ~(HAL_PAGE_BYTES - 1), &paddr, &prot) == 0) {
 		frame = frame_at(f, paddr);
-		out.prot = (uint32_t)(prot & (PROT_BITS | PAGE_LARGE));
+		out->prot = (uint32_t)(prot & (PROT_BITS | PAGE_LARGE));
 	} else if (mem_is_lazy(p, addr)) {
-		out.prot = area_find(&p->areas, addr)->prot;
+		out->prot = area_find(&p->areas, addr)->prot;
 	} else {
 		return -E_INVAL;
 	}
 	if (frame != FRAME_NONE) {
-		out.frame = (int32_t)frame;
-		out.references = f->frame[frame].refs;
+		out->frame = (int32_t)frame;
+		out->references = f->frame[frame].refs;
 	}
-	__builtin_memcpy(info, &out, sizeof(out));
 	return 0;
 }
 

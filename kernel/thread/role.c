@@ -14,13 +14,14 @@
 
 #define THREADS_PER_STEP 32	/* places of the table that a step looks at */
 #define MOVES_PER_STEP 4
+#define IDLE_ASKED 2u		/* even, and not 0 */
 #define CROWDED_NS 100000000u	/* that a core is a TC at least, once it has been crowded */
 
 _Static_assert(sizeof(((struct core_info *)NULL)->count) == CORE_COUNTS * sizeof(uint32_t) &&
 	offsetof(struct core_info, shot_down) - offsetof(struct core_info, count) ==
 	CORE_SHOT_DOWN * sizeof(uint32_t) &&
-	offsetof(struct core_info, calls) - offsetof(struct core_info, count) ==
-	CORE_CALLS * sizeof(uint32_t), "enum core_counter");
+	offsetof(struct core_info, idle) - offsetof(struct core_info, count) ==
+	CORE_IDLE * sizeof(uint32_t), "enum core_counter");
 
 /* What the steps of core_role are about, from the second on. */
 enum { ARG_AUTHORITY, ARG_CORE, ARG_ROLE, ARG_PLACE, ARG_LEFT, ARG_STAGE };
@@ -310,6 +311,18 @@ kc_core_role(struct thread *caller, int authority, int core, int role)
 	return e;
 }
 
+/* The first time the core is rung, so that it counts its time from then on. */
+static void
+idle_tell(struct core *core, struct core_info *out, uint64_t now)
+{
+	if (out->idle == 0) {
+		hal_store32(&core->count[CORE_IDLE], IDLE_ASKED);
+		hal_notify(hal_cluster_id(), core->id);
+	} else if ((out->idle & 1) != 0) {
+		out->idle += CORE_IDLE_CLOCK(now);
+	}
+}
+
 /*
  * kc_core_info: what a core of the cluster is for, and what it has counted (struct core_info).
  * Runs: home. Returns 0; -E_INVAL: no such core.
@@ -318,25 +331,29 @@ long
 kc_core_info(struct thread *caller, int core, void *info)
 {
 	struct cluster *c = caller->cluster;
-	struct core_info out = {0};
+	struct core_info *out = KCALL_OUT_WORD(info);
 	struct core *of;
+	uint64_t now;
 
-	if (core < 0 || (uint32_t)core >= c->cores)
+	if ((uint32_t)core >= c->cores)
 		return -E_INVAL;
 	of = core_at(c, (uint32_t)core);
-	out.role = of->is_crowded && !core_is_home(of) ? ROLE_AC : of->role;
-	out.acts = hal_load32(&of->acts);
-	out.threads = of->load;
+	out->role = of->is_crowded && !core_is_home(of) ? ROLE_AC : of->role;
+	out->acts = hal_load32(&of->acts);
+	out->threads = of->load;
 	for (int i = 0; i < CORE_COUNTS; i++)
-		out.count[i] = hal_load32(&of->count[i]);
-	out.spread = of->spread;
-	out.crowded = of->crowded;
+		out->count[i] = hal_load32(&of->count[i]);
+	now = hal_clock_ns();	/* behind that look: it is not before the core's time began */
+	idle_tell(of, out, now);
+	out->waiting = 0;
+	out->spread = of->spread;
+	out->crowded = of->crowded;
+	out->reserved = 0;
 	if (core_is_home(of)) {
-		out.count[CORE_MESSAGES] = (uint32_t)c->am.served;
-		out.waiting = am_waiting(&c->am);
+		out->messages = (uint32_t)c->am.served;
+		out->waiting = am_waiting(&c->am);
 	}
-	memcpy(out.role_ns, of->role_ns, sizeof(of->role_ns));
-	out.role_ns[of->role] += hal_clock_ns() - of->role_since;
-	memcpy(info, &out, sizeof(out));
+	memcpy(out->role_ns, of->role_ns, sizeof(of->role_ns));
+	out->role_ns[of->role] += now - of->role_since;
 	return 0;
 }

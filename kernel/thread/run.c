@@ -583,6 +583,33 @@ wait_with_chores(struct cluster *c)
 	return true;
 }
 
+/* Somebody has asked how long the core is idle, which it is from now on, or no more. */
+static __attribute__((noinline)) void
+idle_turns(struct core *core)
+{
+	uint32_t idle = hal_peek32(&core->count[CORE_IDLE]),
+		now = CORE_IDLE_CLOCK(hal_clock_ns());
+
+	if ((idle & 1) == 0)
+		now = -now;
+	hal_store32(&core->count[CORE_IDLE], idle + now);
+}
+
+hot_inline void
+idle_begins(struct core *core)
+{
+	if (unlikely(hal_peek32(&core->count[CORE_IDLE]) != 0))
+		idle_turns(core);
+}
+
+/* It may have been asked for in between. */
+hot_inline void
+idle_ends(struct core *core)
+{
+	if (unlikely((hal_peek32(&core->count[CORE_IDLE]) & 1) != 0))
+		idle_turns(core);
+}
+
 /*
  * Wait for something to do: after the last look at every source, before which the wait was
  * announced. A core that is woken by a message alone serves it and waits again at once.
@@ -640,10 +667,13 @@ static _Noreturn void
 core_go_on(struct core *core)
 {
 	for (;;) {
-		if (unlikely(core->run_queue.levels != 0))
+		if (unlikely(core->run_queue.levels != 0)) {
 			thread_enter(core, run_queue_take(core));
-		else
+		} else {
+			idle_begins(core);
 			core_wait(core);
+			idle_ends(core);
+		}
 		look_around(core);
 	}
 }

@@ -16,7 +16,7 @@
 #define WORDS_MAX 4
 #define HEAD \
 	"core cluster role acts threads ticks faults messages shot-down changes calls waiting " \
-	"spread crowded gathered released idle-ms tc-ms kc-ms ac-ms xc-ms\n"
+	"spread crowded gathered released idle-ms tc-ms kc-ms ac-ms xc-ms slept-ms\n"
 #define NS_PER_MS 1000000u
 
 static const char *
@@ -45,6 +45,12 @@ cores_begin(struct tree *t)
 
 /* --- reading --- */
 
+static uint64_t
+slept_ns(const struct core_info *i)
+{
+	return (uint64_t)i->idle << CORE_IDLE_SHIFT;
+}
+
 static bool
 cores_put(struct tree *t, const char *line, size_t len)
 {
@@ -63,10 +69,10 @@ put_core(struct tree *t, uint32_t number, uint32_t cluster, const struct core_to
 		i->crowded, told->gathered, told->released);
 
 	for (uint32_t role = 0; role < ROLE_KINDS; role++)
-		len += fmt_print(line + len, sizeof(line) - (size_t)len, " %lu%s",
-			(unsigned long)(i->role_ns[role] / NS_PER_MS),
-			role + 1 < ROLE_KINDS ? "" : "\n");
-
+		len += fmt_print(line + len, sizeof(line) - (size_t)len, " %lu",
+			(unsigned long)(i->role_ns[role] / NS_PER_MS));
+	len += fmt_print(line + len, sizeof(line) - (size_t)len, " %lu\n",
+		(unsigned long)(slept_ns(i) / NS_PER_MS));
 	return cores_put(t, line, (size_t)len);
 }
 
@@ -88,6 +94,29 @@ cores_show(struct tree *t)
 			result = core_ask(cluster, core, -1, &told);
 			if (result == 0 && !put_core(t, number++, cluster, &told))
 				return;
+		}
+		if (result == -E_NOENT)
+			return;
+	}
+}
+
+void
+cores_time(uint64_t *busy_ns, uint64_t *idle_ns)
+{
+	struct core_told told;
+
+	*busy_ns = *idle_ns = 0;
+	for (uint32_t cluster = 0;; cluster++) {
+		int result = 0;
+
+		for (uint32_t core = 0; result == 0; core++) {
+			result = core_ask(cluster, core, -1, &told);
+			if (result != 0)
+				continue;
+			*idle_ns += told.is.role_ns[ROLE_IDLE] + slept_ns(&told.is);
+			*busy_ns -= slept_ns(&told.is);
+			for (uint32_t role = ROLE_IDLE + 1; role < ROLE_KINDS; role++)
+				*busy_ns += told.is.role_ns[role];
 		}
 		if (result == -E_NOENT)
 			return;

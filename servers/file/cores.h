@@ -30,6 +30,13 @@ void cores_begin(struct tree *t);
 void cores_show(struct tree *t);
 
 /*
+ * How long all cores together have had something to run, and nothing: since they have been asked
+ * for the first time, which this does, too; the time before is in the first. After 9 hours in which
+ * a core had nothing its time begins again.
+ */
+void cores_time(uint64_t *busy_ns, uint64_t *idle_ns);
+
+/*
  * Do what the lines say that are written to it. The bytes that were understood and done: less than
  * all where a later line fails; of the first line, what it is, as a negative error: -E_INVAL: not
  * understood, or what core_role says; -FILE_ENODEV: no such core, or its cluster is dead.

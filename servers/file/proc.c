@@ -211,6 +211,7 @@ text_of_machine(enum machine_file f, char *to)
 {
 	struct proc_machine m = {0};
 	uint32_t seconds, hundredths, n;
+	uint64_t busy, idle;
 	int32_t last = 0;
 
 	proc_look(&m);
@@ -224,8 +225,10 @@ text_of_machine(enum machine_file f, char *to)
 			(unsigned long)(m.free_bytes / KB));
 	case MACHINE_STAT:
 		n = count_processes(&last);
-		return fmt_print(to, TEXT_MAX, "cpu 0 0 0 0 0 0 0 0 0 0\nbtime 0\nprocesses %u\n",
-			n);
+		cores_time(&busy, &idle);
+		return fmt_print(to, TEXT_MAX, "cpu %lu 0 0 %lu 0 0 0 0 0 0\nbtime 0\n"
+			"processes %u\n", (unsigned long)(busy / NS_PER_TICK),
+			(unsigned long)(idle / NS_PER_TICK), n);
 	case MACHINE_UPTIME:
 		return fmt_print(to, TEXT_MAX, "%u.%02u 0.00\n", seconds, hundredths);
 	default:

@@ -192,7 +192,7 @@ TEST(a_process_is_told_where_to_run)
 
 #define CORES_HEAD \
 	"core cluster role acts threads ticks faults messages shot-down changes calls waiting " \
-	"spread crowded gathered released idle-ms tc-ms kc-ms ac-ms xc-ms\n"
+	"spread crowded gathered released idle-ms tc-ms kc-ms ac-ms xc-ms slept-ms\n"
 
 TEST(cores_are_shown_and_get_roles)
 {
@@ -206,14 +206,15 @@ TEST(cores_are_shown_and_get_roles)
 	core_of[1][2].is = (struct core_info){.role = ROLE_AC, .acts = ROLE_TC, .threads = 4,
 		.ticks = 5, .faults = 7, .messages = 8, .shot_down = 9, .roles = 1,
 		.calls = 11, .waiting = 12, .spread = 13, .crowded = 14,
-		.role_ns = {[ROLE_TC] = 2999999, [ROLE_AC] = 4000000000}};
+		.idle = 122071, .role_ns = {[ROLE_TC] = 2999999, [ROLE_AC] = 4000000000}};
 	expect_file("/dev/cores",
 		CORES_HEAD
-		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"1 0 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"3 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"4 1 ac tc 4 5 7 8 9 1 11 12 13 14 15 16 0 2 0 4000 0\n");
+		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"1 0 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"3 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"4 1 ac tc 4 5 7 8 9 1 11 12 13 14 15 16 0 2 0 4000 0 1000\n");
+	expect_file("/proc/stat", "cpu 300 0 0 100 0 0 0 0 0 0\nbtime 0\nprocesses 2\n");
 	expect_eq(told_cores("core 4 role tc\n"), 15);
 	expect_eq(core_of[1][2].is.role, ROLE_TC);
 	expect_eq(told_cores("\n core 1  role kc \ncore 3 role ac"), 33);
@@ -241,11 +242,11 @@ TEST(cores_are_shown_and_get_roles)
 		true);
 	expect_file("/dev/cores",
 		CORES_HEAD
-		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"1 0 tc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"3 1 ac idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		"4 1 tc tc 4 5 7 8 9 1 11 12 13 14 15 16 0 2 0 4000 0\n");
+		"0 0 kc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"1 0 tc idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"3 1 ac idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"4 1 tc tc 4 5 7 8 9 1 11 12 13 14 15 16 0 2 0 4000 0 1000\n");
 	expect_sound();
 }
 

@@ -12,7 +12,7 @@ mine=$(pgrep -o mpijob)
 grep -e Name -e Threads -e Cluster /proc/$mine/status
 test $(pgrep mpijob | wc -l) = 3 && echo "three parts"
 toybox top -b -n 1 -m 20 -o PID,CMD > out; grep -c mpijob out
-top > out; head -n 1 out; grep -c mpijob out
+top > out; sed -n 2p out; grep -c mpijob out
 ps -A -o PID,PPID,CMD > out
 while read pid parent name; do test "$name" = mpijob && echo "child of $(grep -c "^ *$parent .*mpiexec" out)"; done < out
 kill $mine; wait $!; echo "status $?"
@@ -44,7 +44,9 @@ top -b -n 2 -d 0.3 > out
 test $(ticks $one) -gt $before && echo "it takes time"
 set -- $(grep "^ *$one " out | tail -n 1)
 case $7 in ac|tc) test ${2%.*} -gt 0 && echo "a share, on core $6" ;; esac
-top -b -d 0 | head -n 1
+set -- $(grep "^busy" out | tail -n 1); test $8 = 2 && echo "core 2 is busy: ${10}"
+set -- $(head -n 1 /proc/stat); test $2 -gt 0 && test $5 -gt 0 && echo "cores were busy and idle"
+top -b -d 0 | head -n 2 | cut -d ' ' -f 1-5
 for wrong in "-d x" "-n 0" "-n" "-d -1" "-x" here; do top $wrong > out 2>&1 || echo "top $wrong: status $?"; done
 kill $one $other; wait
 (echo "core 1" > /proc/$one/ctl) 2> /dev/null || echo "no such process"

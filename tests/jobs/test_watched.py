@@ -195,11 +195,14 @@ def live(port):
         try:
             machine, rows = watched(run)
             processes = looked(machine, "top", "--seconds", "0.2")
+            busy = [r["busy"] for r in looked(machine)]
         finally:
             run.terminate()
             run.wait()
     if [r["role"] for r in rows] != ["tc", "ac", "ac", "ac"] or int(rows[0]["messages"]) == 0:
         raise Wrong(f"{rows}")
+    if busy[1:] != ["100"] * 3:
+        raise Wrong(f"cores that compute are not busy: {busy}")
     if looked(machine) or looked(machine, "top"):
         raise Wrong("a machine that has ended is shown")
     if not processes or not processes[0]["badge"].startswith("job") or processes[0]["threads"] != "3" or \

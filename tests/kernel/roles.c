@@ -15,6 +15,7 @@
 #define ROUNDS 30
 #define WORKERS 5
 #define CORES 16
+#define UNIT (1ull << CORE_IDLE_SHIFT)	/* of the time for which cores had nothing to run */
 
 enum job { NONE, COMPUTES_FOR_EVER, SPINS, ENDS };
 
@@ -156,6 +157,43 @@ computes(unsigned long me)
 		set(&laps[me], look(&laps[me]) + 1);
 	}
 	return wrong;
+}
+
+static uint64_t
+idle_ns(int core)
+{
+	return (uint64_t)kt_core_info(core).idle << CORE_IDLE_SHIFT;
+}
+
+/* The first test: nobody has changed roles yet. test: core_info */
+TEST(a_core_tells_how_long_it_had_nothing_to_run)
+{
+	int core = 1;
+	uint64_t from, begin, first, idle, to;
+	long tid;
+
+	if (cores < 4)
+		return;
+	/* nothing but the first question has woken it up since it was started */
+	for (first = idle_ns(core); idle_ns(core) < first + 2 * UNIT;)
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
+	from = kt_now();
+	first = idle_ns(core);
+	begin = kt_now();
+	kthread_sleep(WAKE_ANY, kt_now() + 2 * MS);
+	to = kt_now();
+	idle = idle_ns(core) - first;
+	expect(idle + 2 * UNIT >= to - begin && idle <= kt_now() - from + 2 * UNIT);
+	set(&go_on, 1);
+	set(&laps[0], 0);
+	tid = kt_thread(computes, 0, core);
+	while (look(&laps[0]) == 0)
+		kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
+	first = idle_ns(core);
+	kthread_sleep(WAKE_ANY, kt_now() + MS);
+	expect_eq(idle_ns(core), first);
+	set(&go_on, 0);
+	expect_eq(kt_join(tid), 0);
 }
 
 /* Sleeps for short, or until somebody wakes it. */
@@ -571,6 +609,7 @@ server_main(int argc, char **argv)
 	cores = (int)info.cores;
 	for (int i = 0; i < cores; i++)
 		role_at_first[i] = kt_core_info(i).role;
+	RUN(a_core_tells_how_long_it_had_nothing_to_run);
 	RUN(a_core_has_each_role);
 	RUN(a_core_tells_how_long_it_has_had_each_role);
 	RUN(core_0_counts_what_it_serves);

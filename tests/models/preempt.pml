@@ -26,7 +26,7 @@
  * proves: kernel/thread/run.c core_drop_current a0ccccc33fd7
  * proves: kernel/thread/run.c core_evict 2586721ddade
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
- * proves: kernel/thread/run.c core_go_on 37dcc1ac4762
+ * proves: kernel/thread/run.c core_go_on 50bc2e7d14a9
  * proves: kernel/thread/run.c core_loop 745f75ca1e85
  * proves: kernel/am/am.c call_wait c47b7e5f2bf1
  * proves: kernel/am/am.c call_shared 6e81034ae6cb

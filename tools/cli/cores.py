@@ -8,6 +8,7 @@ import os
 import re
 import select
 import sys
+import time
 import typing
 
 import hostedmem
@@ -18,7 +19,7 @@ HELP = """usage: ./atoll cores [OPTION...]
 
 What the cores of a machine do that ./atoll run or ./atoll shell has started, hosted or riscv64, read
 in its memory: the machine does nothing for it. On a terminal the table is written anew twice a second,
-until Ctrl-C or the end of the machine; else, and with --once, it is written once.
+until Ctrl-C or the end of the machine; else, and with --once, it is written once, for what happens meanwhile.
 
   --once         once
   --pid P        the machine is process P (QEMU, or atoll-host), where several run
@@ -27,6 +28,7 @@ until Ctrl-C or the end of the machine; else, and with --once, it is written onc
 role         what the core is for: kc kernel, tc threads in turn, ac one program, idle
 acts         as what it acts; an ac with threads of two processes acts as a tc
 thread       that it runs, and its process, by the kernel's numbers; - for none
+busy         percent of the looks, of 50 a second, at which it ran a thread; of a kc -
 threads      placed there, those that wait included
 ready        that could run and do not
 waiting      messages that the cluster's first core has not looked at
@@ -37,9 +39,10 @@ changes      of its role, the last one at `since`, in seconds of the machine's c
              threads that it sent away by itself; crowded: times that it became a tc by itself
 """
 
-HEAD = ("core", "cluster", "role", "acts", "thread", "threads", "ready", "waiting", "messages", "calls", "ticks",
-        "faults", "shot-down", "changes", "spread", "crowded", "since")
+HEAD = ("core", "cluster", "role", "acts", "thread", "busy", "threads", "ready", "waiting", "messages", "calls",
+        "ticks", "faults", "shot-down", "changes", "spread", "crowded", "since")
 SECONDS = 0.5
+LOOKS = 50
 
 
 def emulated():
@@ -90,12 +93,17 @@ def role_of(role):
     return kernelmem.ROLES.get(role, "?")
 
 
-def row(c):
+def busy(c, seen, looks):
+    """The share of the looks at which the core ran a thread."""
+    return "-" if role_of(c.acts) == "kc" else str(100 * seen.get(c.number, 0) // max(looks, 1))
+
+
+def row(c, share):
     """The cells of a core."""
     role, n = "ac" if c.is_crowded else role_of(c.role), c.count
     return [str(x) for x in (
         c.number, c.cluster.number, role, role_of(c.acts),
-        f"{c.thread}/{c.process}" if c.thread else "-", c.threads, c.ready, c.waiting, n["messages"], n["calls"],
+        f"{c.thread}/{c.process}" if c.thread else "-", share, c.threads, c.ready, c.waiting, n["messages"], n["calls"],
         n["ticks"], n["faults"], n["shot_down"], n["roles"], c.spread, c.crowded, f"{c.role_since * 1e-9:.2f}")]
 
 
@@ -106,17 +114,28 @@ def lines_of(head, rows):
     return [" ".join(cell.rjust(w) for cell, w in zip(r, width)).rstrip() for r in rows]
 
 
-def table(machine):
+def table(machine, seen, looks):
     """The lines of the table."""
-    return lines_of(HEAD, [row(c) for c in machine.cores()])
+    return lines_of(HEAD, [row(c, busy(c, seen, looks)) for c in machine.cores()])
 
 
-def tables(machine, seconds, wait):
-    """One after the other."""
-    while True:
-        yield table(machine)
-        if wait(seconds):
-            return
+def sample(machine, seen):
+    """Add which cores run a thread at the moment: {number: how often}."""
+    for c in machine.cores():
+        if c.thread:
+            seen[c.number] = seen.get(c.number, 0) + 1
+
+
+def tables(machine, seconds, wait, look=sample, show=table):
+    """One after the other, each of what was seen in so many seconds."""
+    is_over = False
+    while not is_over:
+        seen, looks, end = {}, 0, time.monotonic() + seconds
+        while not is_over and (looks == 0 or time.monotonic() < end):
+            look(machine, seen)
+            looks += 1
+            is_over = wait(min(max(end - time.monotonic(), 0), 1 / LOOKS))
+        yield show(machine, seen, looks)
 
 
 def watch(command, options, pid, machine):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """./atoll top: what the processes of a running machine take, read in its memory from outside."""
 
-import time
-
 import cores
 import machine as machines
 
@@ -29,7 +27,6 @@ Names are known in the machine: top there, which ./atoll shell has.
 """
 
 HEAD = ("process", "cluster", "badge", "cpu", "memory", "threads", "core", "role", "calls", "faults", "turns", "moves")
-LOOKS = 50
 SECONDS = 1.0
 
 
@@ -69,14 +66,7 @@ def table(machine, seen, looks):
 
 def tables(machine, seconds, wait):
     """One after the other, each of what was seen in so many seconds."""
-    is_over = False
-    while not is_over:
-        seen, looks, end = {}, 0, time.monotonic() + seconds
-        while not is_over and (looks == 0 or time.monotonic() < end):
-            sample(machine, seen)
-            looks += 1
-            is_over = wait(min(max(end - time.monotonic(), 0), 1 / LOOKS))
-        yield table(machine, seen, looks)
+    return cores.tables(machine, seconds, wait, sample, table)
 
 
 COMMAND = cores.Command("top", HELP, SECONDS, tables)
