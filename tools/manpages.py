@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Manual pages, made from what the commands say themselves (--help) and from abi/kcalls.tbl.
 
-`pages` makes atoll.1, mpiexec.1, mpicc.1, one page of section 2 for each kernel call, and those of
-section 3 that stand in docs/man; `write` puts them below PREFIX/share/man. What a kernel call does
+`pages` makes atoll.1, mpiexec.1, mpicc.1, one page of section 2 for each kernel call, and those that
+stand in docs/man; `write` puts them below PREFIX/share/man. What a kernel call does
 is taken from the comment at the function of the kernel, which begins with "kc_NAME:". A help text
 begins with "usage: ..." (and lines that continue it), then come paragraphs, and options: lines that
 begin with two spaces, where two spaces or more separate the option from its description. Lines that
@@ -143,14 +143,19 @@ def kernel_pages(root):
 
 
 def library_pages(root):
-    """The pages of functions of libatoll, which stand in docs/man, and a link for each further name."""
+    """The pages that stand in docs/man, as NAME.SECTION, and a link for each further name: of functions
+    of libatoll, and of files.
+    """
     made = {}
     folder = os.path.join(root, "docs", "man")
     for file in sorted(os.listdir(folder)):
         with open(os.path.join(folder, file), encoding="utf-8") as f:
-            made[f"man3/{file}"] = text = f.read()
+            text = f.read()
+        section = file.rpartition(".")[2]
+        made[f"man{section}/{file}"] = text
         names = re.search(r"^\.SH NAME\n(.*?) \\-", text, re.M).group(1).split(", ")
-        made.update({f"man3/{name}.3": f".so man3/{file}\n" for name in names if f"{name}.3" != file})
+        made.update({f"man{section}/{name}.{section}": f".so man{section}/{file}\n"
+                     for name in names if f"{name}.{section}" != file})
     return made
 
 

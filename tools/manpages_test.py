@@ -44,6 +44,14 @@ def test_functions_of_the_library_have_pages():
                 assert requests_of(page) <= REQUESTS | {"I"}
 
 
+def test_files_have_pages_of_their_own_section():
+    made = manpages.library_pages(ROOT)
+    assert made["man4/memory.4"] == ".so man4/cores.4\n"
+    for name in ("cores", "memory"):
+        assert f"/dev/{name}" in made["man4/cores.4"]
+    assert requests_of(made["man4/cores.4"]) <= REQUESTS | {"BR"}
+
+
 def test_a_help_text_becomes_a_page():
     page = manpages.command_page("tool", "do a thing", HELP)
     assert '.SH SYNOPSIS\n.B "tool [OPTION...] FILE"\n.br\n.B "[MORE]"\n' in page

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * /dev/cores, and /proc/N/ctl: see cores.h. Source: seed 004 4 (core roles), 003 3.
+ * /dev/cores, /dev/memory, and /proc/N/ctl: see cores.h. Source: seed 004 4 (core roles), 003 3.
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
@@ -12,6 +12,9 @@
 
 #define PATH "dev/cores"
 #define MODE 0644
+#define MEMORY_PATH "dev/memory"
+#define MEMORY_MODE 0444
+#define MEMORY_HEAD "cluster domain pages free used near far\n"
 #define LINE_MAX 320
 #define WORDS_MAX 4
 #define HEAD \
@@ -31,30 +34,47 @@ name_of_role(uint32_t role)
 	}
 }
 
-void
-cores_begin(struct tree *t)
+/* The node of a new file; 0: there is no room for it. */
+static uint32_t
+file_that_shows(struct tree *t, const char *path, uint32_t mode)
 {
 	int n;
 
 	t->is_showing = true;
-	n = tree_make(t, PATH, FILE_KIND_FILE, MODE);
+	n = tree_make(t, path, FILE_KIND_FILE, mode);
 	t->is_showing = false;
-	if (n > 0)
-		t->cores = (uint32_t)n;
+	return n > 0 ? (uint32_t)n : 0;
+}
+
+void
+cores_begin(struct tree *t)
+{
+	t->cores = file_that_shows(t, PATH, MODE);
+	t->memory = file_that_shows(t, MEMORY_PATH, MEMORY_MODE);
 }
 
 /* --- reading --- */
+
+static bool
+line_put(struct tree *t, uint32_t node, const char *line, size_t len)
+{
+	return node_write(t, node, node_of(t, node)->size, line, len) == (long)len;
+}
+
+/* Nobody has the file open, who would see it change: it is empty now, but for its first line. */
+static bool
+show_anew(struct tree *t, uint32_t node, const char *head)
+{
+	if (node == 0 || node_of(t, node)->opens > 0)
+		return false;
+	node_resize(t, node, 0);
+	return line_put(t, node, head, str_len(head));
+}
 
 static uint64_t
 slept_ns(const struct core_info *i)
 {
 	return (uint64_t)i->idle << CORE_IDLE_SHIFT;
-}
-
-static bool
-cores_put(struct tree *t, const char *line, size_t len)
-{
-	return node_write(t, t->cores, node_of(t, t->cores)->size, line, len) == (long)len;
 }
 
 static bool
@@ -73,7 +93,7 @@ put_core(struct tree *t, uint32_t number, uint32_t cluster, const struct core_to
 			(unsigned long)(i->role_ns[role] / NS_PER_MS));
 	len += fmt_print(line + len, sizeof(line) - (size_t)len, " %lu\n",
 		(unsigned long)(slept_ns(i) / NS_PER_MS));
-	return cores_put(t, line, (size_t)len);
+	return line_put(t, t->cores, line, (size_t)len);
 }
 
 void
@@ -82,10 +102,7 @@ cores_show(struct tree *t)
 	uint32_t number = 0;
 	struct core_told told;
 
-	if (t->cores == 0 || node_of(t, t->cores)->opens > 0)
-		return;
-	node_resize(t, t->cores, 0);
-	if (!cores_put(t, HEAD, sizeof(HEAD) - 1))
+	if (!show_anew(t, t->cores, HEAD))
 		return;
 	for (uint32_t cluster = 0;; cluster++) {
 		int result = 0;
@@ -97,6 +114,35 @@ cores_show(struct tree *t)
 		}
 		if (result == -E_NOENT)
 			return;
+	}
+}
+
+static bool
+put_domain(struct tree *t, uint32_t cluster, uint32_t domain, const uint32_t *word)
+{
+	char line[LINE_MAX];
+	int len = fmt_print(line, sizeof(line), "%u %u %u %u %u %u %u\n", cluster, domain,
+		word[DOMAIN_PAGES], word[DOMAIN_FREE], word[DOMAIN_PAGES] - word[DOMAIN_FREE],
+		word[DOMAIN_NEAR], word[DOMAIN_FAR]);
+
+	return line_put(t, t->memory, line, (size_t)len);
+}
+
+void
+memory_show(struct tree *t)
+{
+	uint32_t word[DOMAIN_WORDS];
+	int result = 0;
+
+	if (!show_anew(t, t->memory, MEMORY_HEAD))
+		return;
+	for (uint32_t cluster = 0; result != -E_NOENT; cluster++) {
+		result = 0;
+		for (uint32_t domain = 0; result == 0; domain++) {
+			result = domain_ask(cluster, domain, word);
+			if (result == 0 && !put_domain(t, cluster, domain, word))
+				return;
+		}
 	}
 }
 

@@ -4,7 +4,9 @@
  * of its description. Reading it tells of each its number, cluster, role, what it acts as, the
  * threads that are placed there, and what it has counted; writing lines `core N role ROLE` gives
  * cores other roles, `provision on` or `off` says whether process servers move processes without
- * anybody's wish. No kernel calls: what it says comes from whoever uses it.
+ * anybody's wish. /dev/memory tells of each memory domain of each cluster its pages, those that are
+ * free and in use, and how many it has given. No kernel calls: what they say comes from whoever
+ * uses this.
  */
 #ifndef SERVERS_FILE_CORES_H
 #define SERVERS_FILE_CORES_H
@@ -20,14 +22,25 @@
  */
 int core_ask(uint32_t cluster, uint32_t core, int role, struct core_told *told);
 
+/* What a memory domain of a cluster has: DOMAIN_*. As core_ask; -E_INVAL: no such domain. */
+int domain_ask(uint32_t cluster, uint32_t domain, uint32_t word[DOMAIN_WORDS]);
+
 /* Processes of a cluster are moved without anybody's wish, or not. 0; -E_NOENT; -E_HOSTDOWN. */
 int core_provision(uint32_t cluster, bool on);
 
-/* Make the file. */
+/* Make the files. */
 void cores_begin(struct tree *t);
 
-/* It is opened: it says what is true now, unless somebody has it open. */
+/* Is a node one of them? */
+static inline bool
+cores_have(const struct tree *t, uint32_t node)
+{
+	return node == t->cores || node == t->memory;
+}
+
+/* One of them is opened: it says what is true now, unless somebody has it open. */
 void cores_show(struct tree *t);
+void memory_show(struct tree *t);
 
 /*
  * How long all cores together have had something to run, and nothing: since they have been asked

@@ -115,7 +115,7 @@ settle_kind(struct tree *t, enum file_kind kind)
 	for (uint32_t i = 1; i < t->nodes; i++) {
 		struct node *n = node_of(t, i);
 
-		if (n->kind != kind || !n->is_shown || i == t->proc || i == t->cores)
+		if (n->kind != kind || !n->is_shown || i == t->proc || cores_have(t, i))
 			continue;
 		if (is_idle(t, i)) {
 			n->is_unlinked = true;
@@ -392,8 +392,12 @@ proc_show(struct tree *t, const void *request, uint32_t bytes)
 	text[bytes] = 0;
 	if (!path_cut(&path, &part[0]))
 		return;
-	if (part_is(&part[0], "dev") && path_cut(&path, &part[1]) && part_is(&part[1], "cores"))
-		cores_show(t);
+	if (part_is(&part[0], "dev") && path_cut(&path, &part[1])) {
+		if (part_is(&part[1], "cores"))
+			cores_show(t);
+		else if (part_is(&part[1], "memory"))
+			memory_show(t);
+	}
 	if (!part_is(&part[0], "proc"))
 		return;
 	if (!path_cut(&path, &part[1])) {

@@ -274,6 +274,19 @@ core_ask(uint32_t cluster, uint32_t core, int role, struct core_told *told)
 }
 
 int
+domain_ask(uint32_t cluster, uint32_t domain, uint32_t word[DOMAIN_WORDS])
+{
+	struct channel *ch;
+	int result = line_named(cluster, &ch);
+
+	if (result != 0)
+		return result;
+	result = process_domain(ch, domain, word);
+	look_at_error(cluster, result);
+	return result;
+}
+
+int
 core_provision(uint32_t cluster, bool on)
 {
 	struct channel *ch;

@@ -256,6 +256,8 @@ write_node(struct serving *s, const struct description *d, uint64_t at)
 
 	if (d->object == s->t->cores)
 		return cores_write(text);
+	if (d->object == s->t->memory)
+		return -E_ACCES;
 	pid = ctl_of(s->t, d->object);
 	return pid > 0 ? ctl_write(pid, client_from(s->client), text) :
 		node_write(s->t, d->object, at, s->data, s->r->arg);

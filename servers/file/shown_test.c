@@ -250,6 +250,22 @@ TEST(cores_are_shown_and_get_roles)
 	expect_sound();
 }
 
+TEST(memory_domains_are_shown_and_nobody_writes_there)
+{
+	static const char all[] = "cluster domain pages free used near far\n0 0 100 90 10 7 0\n"
+		"1 0 1100 90 1010 7 0\n1 1 1100 89 1011 8 1\n";
+
+	begin();
+	tree_make(&t, "dev", FILE_KIND_DIRECTORY, 0755);
+	cores_begin(&t);
+	expect_file("/dev/memory", all);
+	expect_eq(told_file("/dev/memory", "pages 1\n"), -E_ACCES);
+	expect_eq(asked(1, (struct file_request){.op = FILE_REMOVE}, "/dev/memory", 12).error != 0,
+		true);
+	expect_file("/dev/memory", all);
+	expect_sound();
+}
+
 TEST(what_is_not_there_is_not_shown)
 {
 	static const char *const wrong[] = {"/proc/3", "/proc/9/what", "/proc/99999999999",
@@ -355,6 +371,7 @@ main(void)
 	RUN(files_say_what_is_true_when_they_are_opened);
 	RUN(a_process_is_told_where_to_run);
 	RUN(cores_are_shown_and_get_roles);
+	RUN(memory_domains_are_shown_and_nobody_writes_there);
 	RUN(what_is_not_there_is_not_shown);
 	RUN(a_reader_keeps_what_it_has_opened);
 	RUN(all_processes_are_listed_in_order);

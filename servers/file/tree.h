@@ -340,6 +340,7 @@ struct tree {
 	uint32_t shown;			/* nodes there */
 	bool is_showing;		/* one is being made: nobody else may */
 	uint32_t cores;			/* the node of /dev/cores; 0: none */
+	uint32_t memory;		/* of /dev/memory */
 	const unsigned char *archive;	/* where the boot archive begins here */
 	uint32_t buffer_waits[CLIENTS_MAX / 32];	/* clients that wait for one to be free */
 	struct file_zio_count zio;

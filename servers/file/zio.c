@@ -8,6 +8,7 @@
  */
 #include <abi/errors.h>
 #include <base/str.h>
+#include <servers/file/cores.h>
 #include <servers/file/serving.h>
 
 #define PULL_BYTES 3584			/* that become bytes together: as many as a message has */
@@ -335,7 +336,7 @@ serve_view(struct serving *s, struct description *d)
 	uint64_t left = at < n->size ? n->size - at : 0;
 	uint32_t bytes = left < s->r->arg ? (uint32_t)left : s->r->arg;
 
-	if (n->kind != FILE_KIND_FILE || n->is_shown || d->object == s->t->cores ||
+	if (n->kind != FILE_KIND_FILE || n->is_shown || cores_have(s->t, d->object) ||
 		(n->fixed == 0 && bytes < SHARED_PAGE))
 		return 0;
 	z->kind = FILE_ZIO_MEMORY;

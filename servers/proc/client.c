@@ -329,6 +329,19 @@ process_room(struct channel *ch, struct process_room *room)
 }
 
 int
+process_domain(struct channel *ch, uint32_t domain, uint32_t word[DOMAIN_WORDS])
+{
+	const struct process_request q = {.op = PROCESS_ROOM, .flags = PROCESS_ROOM_DOMAIN,
+		.args = domain};
+	struct process_reply r;
+	char name[PROCESS_NAME_MAX] = "";
+	int result = process_ask(ch, &q, &r, name);
+
+	memcpy(word, name, DOMAIN_WORDS * sizeof(*word));
+	return result;
+}
+
+int
 process_server(struct channel *ch, int server, int sig)
 {
 	const struct process_request q = {.op = PROCESS_SERVER, .pid = server, .status = sig};

@@ -67,7 +67,10 @@ enum process_op {
 	PROCESS_START = 6,
 	/* args: pages -> handle: memory for a program that is not in the boot archive */
 	PROCESS_BRING = 7,
-	/* nothing -> struct process_room in the place of the name */
+	/*
+	 * nothing -> struct process_room in the place of the name; or flags: PROCESS_ROOM_DOMAIN,
+	 * args: a memory domain of the cluster -> its DOMAIN_WORDS words of 32 bits there
+	 */
 	PROCESS_ROOM = 8,
 	/*
 	 * texts, and behind what is inherited a struct process_job -> pid, part: this cluster's
@@ -105,6 +108,7 @@ enum process_op {
 	PROCESS_MOVE = 17,
 };
 
+#define PROCESS_ROOM_DOMAIN 1
 #define PROCESS_CORE_ROLE 1
 #define PROCESS_CORE_PROVISION 2
 
@@ -440,6 +444,12 @@ int process_provision(struct channel *ch, bool on);
 
 /* What room the channel's cluster has. 0 or what service_call says. */
 int process_room(struct channel *ch, struct process_room *room);
+
+/*
+ * What a memory domain of the channel's cluster has and has given (STATS_DOMAIN). 0; -E_INVAL: it
+ * has no such domain; what service_call says.
+ */
+int process_domain(struct channel *ch, uint32_t domain, uint32_t word[DOMAIN_WORDS]);
 
 /*
  * Ask for the part of a job (flags of `what`: 0), and take the answer, which comes when it is

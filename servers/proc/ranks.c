@@ -109,6 +109,22 @@ ranks_room(struct agent *a, struct process_room *room)
 	room->bytes = frames * a->here.page_bytes;
 }
 
+int
+ranks_domain(uint32_t domain, char *to)
+{
+	for (int i = 0; i < DOMAIN_WORDS; i++) {
+		uint64_t value = 0;
+		uint32_t word;
+
+		if (domain >= DOMAINS_MAX ||
+			kstats(STATS_DOMAIN + (int)domain * DOMAIN_WORDS + i, &value) != 0)
+			return -E_INVAL;
+		word = (uint32_t)value;
+		memcpy(to + (size_t)i * sizeof(word), &word, sizeof(word));
+	}
+	return 0;
+}
+
 void
 ranks_forget(void)
 {

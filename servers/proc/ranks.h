@@ -11,6 +11,9 @@
 /* What room this cluster has for ranks. */
 void ranks_room(struct agent *a, struct process_room *room);
 
+/* The words of a memory domain of this cluster (STATS_DOMAIN). 0; -E_INVAL: there is none. */
+int ranks_domain(uint32_t domain, char *to);
+
 /*
  * How many ranks of a job this cluster has; -E_INVAL: it makes no sense, or no cluster takes any;
  * -E_NOSPC: more ranks than ports; -E_NOMEM. What has been found out is used by ranks_load, which

@@ -538,10 +538,12 @@ serve_stopped(const struct asked *s)
 }
 
 static int
-serve_room(char *to)
+serve_room(const struct process_request *q, char *to)
 {
 	struct process_room room = {0};
 
+	if ((q->flags & PROCESS_ROOM_DOMAIN) != 0)
+		return ranks_domain((uint32_t)q->args, to);
 	ranks_room(agent, &room);
 	memcpy(to, &room, sizeof(room));
 	return 0;
@@ -557,7 +559,7 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 	case PROCESS_KILL: return serve_kill(s, r);
 	case PROCESS_FORK: return serve_fork(s, r);
 	case PROCESS_START: return serve_start(s, r);
-	case PROCESS_ROOM: return serve_room(name);
+	case PROCESS_ROOM: return serve_room(&s->q, name);
 	case PROCESS_PART: return serve_part(s, r);
 	case PROCESS_CATCH: return serve_catch(s);
 	case PROCESS_STOPPED: return serve_stopped(s);

@@ -50,6 +50,11 @@ top -b -d 0 | head -n 2 | cut -d ' ' -f 1-5
 for wrong in "-d x" "-n 0" "-n" "-d -1" "-x" here; do top $wrong > out 2>&1 || echo "top $wrong: status $?"; done
 kill $one $other; wait
 (echo "core 1" > /proc/$one/ctl) 2> /dev/null || echo "no such process"
+# Memory of each cluster, by its domains.
+while read -r cluster domain pages free used near far; do
+	test $cluster = cluster || echo "$cluster $domain: $((pages - free - used)) $((free > 0)) $((near > 0))"
+done < /dev/memory
+(echo more > /dev/memory) 2> /dev/null || echo "memory is as it is"
 # Cores and their roles, while as many processes compute as programs have cores, and more.
 echo provision off > /dev/cores
 cut -d ' ' -f 1-3 /dev/cores | head -n 5
