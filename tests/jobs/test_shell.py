@@ -11,6 +11,7 @@ import pty
 import select
 import signal
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -92,6 +93,20 @@ def processes():
     given = ("--program", os.path.join(ROOT, "build", "riscv64", "tests", "mpijob"))
     with open(PROCESSES_SCRIPT[:-2] + "expected", encoding="utf-8") as f:
         wants(run([*given, PROCESSES_SCRIPT]), (0, f.read()))
+
+
+def only_time_sharing():
+    """On a machine of time-sharing cores alone programs that compute are on all that servers leave."""
+    with open(os.path.join(ROOT, "machines", "riscv-1x4.toml"), encoding="utf-8") as f:
+        given = f.read()
+    with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as f:
+        f.write(given.replace("application = 3", "service = 3"))
+        f.flush()
+        wants(run(["--machine", f.name, "-c", """cut -d ' ' -f 3,4 /dev/cores
+for n in 1 2 3 4 5 6; do (while :; do :; done) & all="$all $!"; done
+used() { for p in $all; do grep Core: /proc/$p/status; done | sort -u | wc -l; }
+while test $(used) -lt 3; do :; done
+kill $all; wait; echo all"""]), (0, "role acts\n" + 4 * "tc tc\n" + "all\n"))
 
 
 def free_space():
@@ -200,7 +215,7 @@ def jobs():
 
 
 TESTS = (terminal, jobs, script, command, standard_input, missing, input_in_turn, input_at_once, joined_output,
-         mpi_jobs, processes, free_space, replaced, small_clusters)
+         mpi_jobs, processes, only_time_sharing, free_space, replaced, small_clusters)
 
 
 def scenarios(port):
