@@ -196,6 +196,7 @@ def live(port):
             machine, rows = watched(run)
             processes = looked(machine, "top", "--seconds", "0.2")
             busy = [r["busy"] for r in looked(machine)]
+            memory = looked(machine, "memory")
         finally:
             run.terminate()
             run.wait()
@@ -203,7 +204,10 @@ def live(port):
         raise Wrong(f"{rows}")
     if busy[1:] != ["100"] * 3:
         raise Wrong(f"cores that compute are not busy: {busy}")
-    if looked(machine) or looked(machine, "top"):
+    if memory[0]["pages"] != str(int(memory[0]["used"]) + int(memory[0]["free"])) or \
+            not 0 < int(memory[0]["kernel"]) < int(memory[0]["used"]):
+        raise Wrong(f"memory that is not all used or free: {memory}")
+    if looked(machine) or looked(machine, "top") or looked(machine, "memory"):
         raise Wrong("a machine that has ended is shown")
     if not processes or not processes[0]["badge"].startswith("job") or processes[0]["threads"] != "3" or \
             processes[0]["role"] != "ac" or float(processes[0]["cpu"]) < 299:

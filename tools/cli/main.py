@@ -29,6 +29,7 @@ HELP = """usage: ./atoll COMMAND ...
   shell [-c COMMAND]          a shell on an emulated riscv64 machine
   cores                       what the cores of a running riscv64 machine do, live
   top                         what its processes take, live
+  memory                      what its memory domains have, live
   selfhost                    build Lua on that machine, with make and a compiler that run there
   demo                        run the main programs on both ports and check their results
   test [NAME...]              run every test; ends with "N passed, N failed"
@@ -54,6 +55,7 @@ COMMANDS = {
     "build": "builder", "machines": "listing", "measures": "measures", "doctor": "doctor",
     "codesign": "design", "install": "install", "clean": "builder",
     "setup": "setup", "shell": "shell", "selfhost": "selfhost", "cores": "cores", "top": "top",
+    "memory": "memory",
 }
 
 

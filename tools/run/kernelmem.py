@@ -118,6 +118,33 @@ class Cluster:
         self.number, self.base, self.size, self.cores, self.first = number, base, size, cores, first
 
 
+class Domain:
+    """What the frames of a memory domain are: `free` blocks by order, pages in `use` by process (0: the kernel's), and
+    `idle` ones that are in no block.
+    """
+
+    def __init__(self, machine, cluster, number, at):
+        o = machine.kernel.offset
+        self.cluster, self.number = cluster, number
+        self.first, self.end = machine.u32(cluster, at + o["domain_first"]), machine.u32(cluster, at + o["domain_end"])
+        self.near, self.far = machine.u32(cluster, at + o["domain_near"]), machine.u32(cluster, at + o["domain_far"])
+        self.free, self.use, self.idle = {}, {}, 0
+
+    def look(self, table, o):
+        """Go over the domain's part of the table of frames."""
+        at = 0
+        while at + o["frame"] <= len(table):
+            state, order, pages = table[at + o["frame_state"]], table[at + o["frame_order"]], 1
+            if state == o["frame_free"] and order < o["frame_orders"]:
+                self.free[order], pages = self.free.get(order, 0) + 1, 1 << order
+            elif state in (o["frame_user"], o["frame_kernel"], o["frame_limbo"]):
+                owner = int.from_bytes(table[at + o["frame_owner"]:at + o["frame_owner"] + 4], "little")
+                self.use[owner] = self.use.get(owner, 0) + 1
+            else:
+                self.idle += 1
+            at += pages * o["frame"]
+
+
 class View:
     """A machine's memory: `name`, `clusters` and `kernel` of it, and where the kernel's records lie."""
 
@@ -166,6 +193,20 @@ class View:
             if owner and self.u32(c, at + o["thread_state"]) in (o["thread_ready"], o["thread_waiting"]):
                 owner.add(self, at)
         return list(found.values())
+
+    def domains(self):
+        """What all memory domains are now."""
+        found, o = [], self.kernel.offset
+        for c in self.clusters:
+            root = self.root(c)
+            total, table = self.u32(c, root + o["frames_total"]), self.u64(c, root + o["frames"])
+            at, number, end = self.u64(c, root + o["frame_domains"]), 0, 0
+            while end < total and number < machines.C.DOMAINS_MAX:
+                d = Domain(self, c, number, at + number * o["domain"])
+                d.look(self.read(c, table + d.first * o["frame"], max(d.end - d.first, 0) * o["frame"]), o)
+                found.append(d)
+                end, number = d.end, number + 1
+        return found
 
     def cores(self):
         """What all cores say now."""
