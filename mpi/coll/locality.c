@@ -289,8 +289,8 @@ fast_bytes(const struct locality *v)
 }
 
 /*
- * What lies in a segment behind it: the numbers of these slots, and the order of all ranks if it
- * needs a table.
+ * What lies in a segment behind it: the numbers of these slots, the order of all ranks if it needs
+ * a table, and the tables of the group.
  */
 static uint32_t *
 numbers_in(const struct locality *v, void *memory)
@@ -298,24 +298,51 @@ numbers_in(const struct locality *v, void *memory)
 	return (uint32_t *)(void *)((char *)aligned(memory) + slots_end(v) + fast_bytes(v));
 }
 
+static size_t
+order_bytes(const struct comm *c, const struct locality *v)
+{
+	return v->order ? (size_t)c->size * sizeof(int) : 0;
+}
+
+/* Of a group that has some in the segment of another communicator already: none. */
+static size_t
+group_bytes(const struct comm *c)
+{
+	return c->group->tables_in == NULL ? mpi_group_tables_bytes(c->group) : 0;
+}
+
+static void *
+group_tables(const struct comm *c, const struct locality *v)
+{
+	return (char *)(v->fast_order + v->ranks) + order_bytes(c, v);
+}
+
+/* The own segment. NULL: no memory. */
+static void *
+first_makes(struct mpi_rank *self, struct comm *c, struct locality *v)
+{
+	size_t numbers = (size_t)v->ranks * sizeof(uint32_t);
+	size_t group = group_bytes(c);
+	void *mine = transport_share(self, slots_end(v) + fast_bytes(v) + numbers +
+		order_bytes(c, v) + group + CACHE_LINE);
+
+	if (mine == NULL)
+		return NULL;
+	v->fast_order = numbers_in(v, mine);
+	number_slots(self, c, v);
+	if (v->order != NULL)
+		memcpy(v->fast_order + v->ranks, v->order, order_bytes(c, v));
+	if (group > 0)
+		mpi_group_tables_write(c->group, group_tables(c, v));
+	((struct coll_segment *)aligned(mine))->has_group = group > 0;
+	return mine;
+}
+
 static void
 make_segment(struct mpi_rank *self, struct comm *c, struct locality *v)
 {
-	size_t numbers = (size_t)v->ranks * sizeof(uint32_t);
-	size_t order = v->order ? (size_t)c->size * sizeof(int) : 0;
-	void *mine = NULL;
-
 	v->owner = v->rank == 0;
-	if (v->owner)
-		mine = transport_share(self, slots_end(v) + fast_bytes(v) + numbers + order +
-			CACHE_LINE);
-	if (mine != NULL) {
-		v->fast_order = numbers_in(v, mine);
-		number_slots(self, c, v);
-	}
-	if (mine != NULL && order > 0)
-		memcpy(v->fast_order + v->ranks, v->order, order);
-	v->memory = tell(self, c, v, mine);
+	v->memory = tell(self, c, v, v->owner ? first_makes(self, c, v) : NULL);
 	if (v->memory == NULL)
 		return;
 	v->segment = aligned(v->memory);
@@ -324,11 +351,17 @@ make_segment(struct mpi_rank *self, struct comm *c, struct locality *v)
 	v->fast_slot = v->fast_order[v->rank];
 }
 
-/* The table of the segment from now on. */
+/* The tables of the segment from now on. */
 static void
-share_order(struct locality *v)
+share_tables(const struct comm *c, struct locality *v)
 {
-	if (v->order == NULL || v->segment == NULL)
+	if (v->segment == NULL)
+		return;
+	if (v->segment->has_group && group_bytes(c) > 0) {
+		v->users++;
+		mpi_group_tables_use(c->group, group_tables(c, v), v);
+	}
+	if (v->order == NULL)
 		return;
 	v->order = (const int *)(const void *)(v->fast_order + v->ranks);
 	free(v->own_order);
@@ -365,6 +398,7 @@ mpi_locality_survey(struct mpi_rank *self, struct comm *c)
 	v = calloc(1, sizeof(*v));
 	if (v == NULL)
 		return NULL;
+	v->users = 1;
 	list_init(&v->open);
 	v->over_most = OVER_SMALL;
 	if (survey(self, c, v))
@@ -387,7 +421,7 @@ mpi_locality_of(struct mpi_rank *self, struct comm *c)
 	make_segment(self, c, v);
 	if (v->clusters > 1)
 		agree(self, c, v);
-	share_order(v);
+	share_tables(c, v);
 	return v;
 }
 
@@ -439,6 +473,8 @@ mpi_locality_leave(struct mpi_rank *self, struct locality *v)
 		return;
 	free(v->spare);
 	v->spare = NULL;
+	if (--v->users > 0)
+		return;
 	if (v->segment != NULL)
 		add_total(&v->segment->left, 1);
 	if (v->segment != NULL && v->owner) {

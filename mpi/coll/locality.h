@@ -19,6 +19,7 @@
 struct coll_segment {
 	struct sync sync;
 	_Alignas(CACHE_LINE) uint32_t left;	/* ranks that do not need it any more */
+	uint32_t has_group;		/* its last part is the tables of the group */
 	_Alignas(CACHE_LINE) char slots[];
 };
 
@@ -55,6 +56,7 @@ struct locality {
 	int ranks;
 	size_t round_bytes;		/* of a buffer */
 	bool asked;			/* ranks have tried to make a segment */
+	unsigned users;			/* the communicator, and a group whose tables lie there */
 	size_t slot_bytes;
 	size_t result_bytes;
 	unsigned turn;			/* 0 or 1 */

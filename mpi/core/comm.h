@@ -143,8 +143,8 @@ void mpi_comm_release(struct mpi_rank *self, struct comm *c);
 int mpi_comm_free(struct mpi_rank *self, struct comm *c);
 
 /*
- * An upcall, supplied by mpi/coll: the communicator goes, and leaves its segment (NULL: it has
- * none).
+ * An upcall, supplied by mpi/coll: the communicator goes, or a group whose tables lie there; the
+ * last of them leaves the segment (NULL: there is none).
  */
 void mpi_locality_leave(struct mpi_rank *self, struct locality *v);
 

@@ -3,6 +3,8 @@
  * Groups.
  */
 #include <stdlib.h>
+#include <string.h>
+#include <mpi/core/comm.h>
 #include <mpi/core/group.h>
 #include <mpi/core/rank.h>
 #include <mpi/core/session.h>
@@ -62,26 +64,80 @@ hash(int world)
 	return h ^ h >> 15;
 }
 
-/* Without memory for an index, a search is linear. */
-static void
-make_index(struct group *g)
+static uint32_t
+index_slots(const struct group *g)
 {
 	uint32_t slots = 1;
 
 	while (slots < 2 * (uint32_t)g->size)
 		slots *= 2;
-	g->indexed = true;
-	g->index = calloc(slots, sizeof(*g->index));
-	if (g->index == NULL)
-		return;
-	g->index_mask = slots - 1;
-	for (int i = 0; i < g->size; i++) {
-		uint32_t at = hash(g->world[i]) & g->index_mask;
+	return slots;
+}
 
-		while (g->index[at] != 0)
-			at = (at + 1) & g->index_mask;
-		g->index[at] = i + 1;
+static void
+fill_index(const struct group *g, int32_t *index)
+{
+	uint32_t mask = index_slots(g) - 1;
+
+	for (int i = 0; i < g->size; i++) {
+		uint32_t at = hash(g->world[i]) & mask;
+
+		while (index[at] != 0)
+			at = (at + 1) & mask;
+		index[at] = i + 1;
 	}
+}
+
+/* Without memory for an index, a search is linear. */
+static void
+make_index(struct group *g)
+{
+	g->indexed = true;
+	g->index_mask = index_slots(g) - 1;
+	g->index = calloc(index_slots(g), sizeof(*g->index));
+	if (g->index != NULL)
+		fill_index(g, g->index);
+}
+
+size_t
+mpi_group_tables_bytes(const struct group *g)
+{
+	if (g->world == NULL || g->size <= SEARCHED_MAX)
+		return 0;
+	return ((size_t)g->size + index_slots(g)) * sizeof(int32_t);
+}
+
+void
+mpi_group_tables_write(const struct group *g, void *tables)
+{
+	int32_t *world = tables;
+
+	memcpy(world, g->world, (size_t)g->size * sizeof(*world));
+	memset(world + g->size, 0, index_slots(g) * sizeof(*world));
+	fill_index(g, world + g->size);
+}
+
+static void
+drop_tables(struct mpi_rank *self, struct group *g)
+{
+	if (g->tables_in != NULL) {
+		mpi_locality_leave(self, g->tables_in);
+		return;
+	}
+	free(g->index);
+	free(g->world);
+}
+
+void
+mpi_group_tables_use(struct group *g, void *tables, struct locality *holder)
+{
+	free(g->index);
+	free(g->world);
+	g->world = tables;
+	g->index = g->world + g->size;
+	g->index_mask = index_slots(g) - 1;
+	g->indexed = true;
+	g->tables_in = holder;
 }
 
 static int
@@ -134,8 +190,7 @@ mpi_group_release(struct mpi_rank *self, struct group *g)
 	if (g == NULL || --g->references > 0 || g == &self->empty_group)
 		return;
 	mpi_session_release(self, g->session);
-	free(g->index);
-	free(g->world);
+	drop_tables(self, g);
 	free(g);
 }
 

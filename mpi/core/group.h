@@ -25,6 +25,7 @@ struct group {
 	int32_t *index;			/* hash table: member + 1, or 0; NULL: not there (yet) */
 	uint32_t index_mask;
 	bool indexed;			/* it was tried */
+	struct locality *tables_in;	/* whose segment has both of them; NULL: they are its own */
 	struct session *session;	/* that it comes from, or NULL */
 };
 
@@ -53,6 +54,15 @@ int mpi_group_compare(const struct group *a, const struct group *b);
 /* Are all members of a in b? Have they a member in common? */
 bool mpi_group_is_subset(const struct group *a, const struct group *b);
 bool mpi_group_overlaps(const struct group *a, const struct group *b);
+
+/*
+ * Both tables in memory of a communicator's segment: its first rank writes them, and all ranks use
+ * them from then on, until the group goes. The bytes they take (0: the group needs none), the same
+ * on all its members. `holder` has been held for the group.
+ */
+size_t mpi_group_tables_bytes(const struct group *g);
+void mpi_group_tables_write(const struct group *g, void *tables);
+void mpi_group_tables_use(struct group *g, void *tables, struct locality *holder);
 
 struct group *mpi_group_hold(struct group *g);
 void mpi_group_release(struct mpi_rank *self, struct group *g);

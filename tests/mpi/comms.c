@@ -222,6 +222,92 @@ names(struct check *c)
 	CHECK(c, MPI_Comm_free(&a) == MPI_ERR_COMM);
 }
 
+/* A number for each rank; sorted by them, ranks stand at no equal distances. */
+static int
+place_of(int rank, int turn)
+{
+	return (rank + 1) * 7919 % 10007 * (turn + 3) % 10007;
+}
+
+/* Where each rank stands among the others. */
+static void
+disordered(int *order, int turn, int size)
+{
+	for (int i = 0; i < size; i++) {
+		int before = 0;
+
+		for (int j = 0; j < size; j++)
+			before += place_of(j, turn) < place_of(i, turn);
+		order[before] = i;
+	}
+}
+
+/* The group has the ranks of the job in this order. */
+static void
+check_order(struct check *c, MPI_Group group, const int *order)
+{
+	MPI_Group world;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	for (int i = 0; i < c->size; i++) {
+		int there = -1, back = -1;
+
+		MPI_Group_translate_ranks(group, 1, &i, world, &there);
+		MPI_Group_translate_ranks(world, 1, &there, group, &back);
+		CHECK(c, there == order[i] && back == i);
+	}
+	MPI_Group_free(&world);
+}
+
+static void
+check_ring(struct check *c, MPI_Comm comm, const int *order)
+{
+	int rank, sum = 0, one = 1, from = -1;
+	MPI_Status status;
+
+	MPI_Comm_rank(comm, &rank);
+	CHECK(c, order[rank] == c->rank);
+	MPI_Barrier(comm);
+	MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+	CHECK(c, sum == c->size);
+	MPI_Sendrecv(&c->rank, 1, MPI_INT, (rank + 1) % c->size, 3, &from, 1, MPI_INT,
+		MPI_ANY_SOURCE, 3, comm, &status);
+	CHECK(c, from == order[status.MPI_SOURCE]);
+	CHECK(c, status.MPI_SOURCE == (rank + c->size - 1) % c->size);
+}
+
+/* Ranks in disorder; their group and a copy live longer than the communicator, or than the copy. */
+static void
+in_disorder(struct check *c)
+{
+	int *order = malloc((size_t)c->size * 2 * sizeof(*order)), *other = order + c->size;
+
+	for (int turn = 0; turn < 4; turn++) {
+		MPI_Comm comm, copy, next;
+		MPI_Group group;
+
+		disordered(order, turn, c->size);
+		disordered(other, turn + 1, c->size);
+		MPI_Comm_split(MPI_COMM_WORLD, 0, place_of(c->rank, turn), &comm);
+		if (turn % 2 == 0)
+			check_ring(c, comm, order);
+		MPI_Comm_dup(comm, &copy);
+		MPI_Comm_group(comm, &group);
+		check_ring(c, copy, order);
+		MPI_Comm_free(turn < 2 ? &comm : &copy);
+		MPI_Comm_split(MPI_COMM_WORLD, 0, place_of(c->rank, turn + 1), &next);
+		check_ring(c, next, other);
+		check_ring(c, turn < 2 ? copy : comm, order);
+		MPI_Comm_free(turn < 2 ? &copy : &comm);
+		check_ring(c, next, other);
+		check_order(c, group, order);
+		MPI_Group_free(&group);
+		check_ring(c, next, other);
+		MPI_Comm_free(&next);
+	}
+	free(order);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -235,6 +321,7 @@ main(int argc, char **argv)
 	at_once(&c);
 	splits(&c);
 	from_groups(&c);
+	in_disorder(&c);
 	names(&c);
 	return check_end(&c);
 }
