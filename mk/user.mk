@@ -76,7 +76,7 @@ U_SMALLER := -Os -fomit-frame-pointer -fno-jump-tables
 U_SMALLEST := -Xclang -Oz -msave-restore
 u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),$(U_SMALLER)) $(if $(filter-out $(PERS_HOT),$(filter user/personality/%,$(1))),$(U_SMALLEST))
 # what each call, request or fork goes through
-PERS_HOT := $(addprefix user/personality/,file_server.c fork.c io.c lock.c main.c pending.c reach.c)
+PERS_HOT := $(addprefix user/personality/,file_server.c fork.c io.c lock.c main.c reach.c)
 # what calls nothing where nobody sleeps, in some twenty instructions, of which a frame would be a third
 U_FLAT := user/call_queue.c user/sem.c user/tube.c
 u_flat = $(if $(filter $(U_FLAT),$(1)),-fomit-frame-pointer)

@@ -6,9 +6,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "unaware.h"
@@ -140,6 +143,60 @@ nothing(void)
 	printf("nothing\n");
 }
 
+/* --- threads that end --- */
+
+static void
+notes(int sig)
+{
+	handled += sig == SIGALRM;
+}
+
+static void *
+catches(void *sig)
+{
+	signal(*(const int *)sig, notes);
+	return NULL;
+}
+
+static void *
+sets_a_timer(void *unused)
+{
+	setitimer(ITIMER_REAL, &(const struct itimerval){.it_value = {0, 20000}}, NULL);
+	return unused;
+}
+
+/* Whoever was told of signals has ended: the others hear of them all the same. */
+static void
+threads(void)
+{
+	sigset_t mask, old;
+	pthread_t t;
+
+	for (int i = 0, sig = SIGRTMIN + 3; i < 16; i++, sig++) {
+		int status = -1;
+
+		expect(pthread_create(&t, NULL, catches, &sig), 0, "a thread");
+		pthread_join(t, NULL);
+		if (fork() == 0) {
+			poll(NULL, 0, 2);
+			_exit(i);
+		}
+		expect(wait(&status) > 0 && WEXITSTATUS(status) == i, 1, "a child");
+	}
+	handled = 0;
+	signal(SIGALRM, notes);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGALRM);
+	sigprocmask(SIG_BLOCK, &mask, &old);
+	expect(pthread_create(&t, NULL, sets_a_timer, NULL), 0, "a thread");
+	pthread_join(t, NULL);
+	while (handled == 0)
+		sigsuspend(&old);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	signal(SIGALRM, SIG_DFL);
+	printf("threads\n");
+}
+
 int
 main(void)
 {
@@ -148,5 +205,6 @@ main(void)
 	masks();
 	waits();
 	nothing();
+	threads();
 	return verdict("sigchld");
 }

@@ -25,6 +25,7 @@ static struct {
 	struct lock lock;		/* of the channel and the timers */
 	struct channel channel;
 	bool is_open;
+	int32_t told_thread;		/* the channel and the alarm wake it; 0: it has ended */
 	uint32_t is_used;		/* threads listen */
 	uint64_t told;			/* what the server has been asked to tell */
 	uint64_t pending;
@@ -321,7 +322,18 @@ channel_needs_look(void)
 		__atomic_load_n(signals.channel.in.sleeps, __ATOMIC_RELAXED) == 0);
 }
 
-/* The kernel has one alarm. */
+/* This thread is told from now on. */
+static void
+told_here(void)
+{
+	if (signals.told_thread == kthread_self())
+		return;
+	signals.told_thread = kthread_self();
+	if (signals.is_open)
+		channel_check(&signals.channel);
+}
+
+/* A thread of the kernel's has one alarm. */
 static void
 set_alarm(void)
 {
@@ -337,6 +349,7 @@ set_alarm(void)
 	if (signals.next != 0 && signals.next < times.first)
 		times = (struct alarm_times){.first = signals.next};
 	kalarm_set(PERSONALITY_SIGNAL_BIT, &times);
+	told_here();
 }
 
 /* If a timer is over: its next time, and its signal. */
@@ -419,6 +432,8 @@ look(const struct handler_event *c)
 	if (!has_timer && !channel_needs_look())
 		return;
 	lock_take(&signals.lock);
+	if (signals.told_thread == 0)
+		set_alarm();
 	if (signals.is_open)
 		look_at_channel(c);
 	if (has_timer)
@@ -449,7 +464,25 @@ catch_more(const struct handler_event *c, uint64_t told)
 		take_told(c, &r);
 	if (result >= 0)
 		signals.told |= told;
+	/* who has slept for the answer was told meanwhile */
+	signals.told_thread = 0;
+	set_alarm();
 	look_at_channel(c);
+}
+
+void
+signals_leave(int tid)
+{
+	if (!signals.is_open)
+		return;
+	lock_take(&signals.lock);
+	if (signals.told_thread == tid)
+		signals.told_thread = 0;
+	if (signals.told_thread == 0) {
+		__atomic_store_n(signals.channel.in.sleeps, 0, __ATOMIC_RELAXED);
+		pending_pass_on(tid, 0);
+	}
+	lock_give(&signals.lock);
 }
 
 void

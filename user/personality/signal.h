@@ -92,6 +92,9 @@ void signals_want(const struct handler_event *c, uint64_t told);
 /* The calling thread may be stopped for signals, and by faults, as far as the program wants. */
 void signals_listen(const struct handler_event *c);
 
+/* This thread ends: another one is told of signals, if it was this one. */
+void signals_leave(int tid);
+
 /*
  * Signals for the process, and for one of its threads. Of one with a value -E_AGAIN: there are too
  * many; else 0, or -E_SRCH: no such thread.

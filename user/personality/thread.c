@@ -145,6 +145,7 @@ thread_exit(const struct handler_event *c)
 	robust_end(r);
 	if (r->is_cloned)
 		note_end(r->tid);
+	signals_leave(r->tid);
 	/* nobody takes it for a thread any more that could be woken */
 	r->tid = 0;
 	r->listens = 0;
