@@ -137,7 +137,7 @@ grow_shared(struct node *n, uint64_t bytes)
 	if (bytes > (uint64_t)SHARED_PAGES_MAX * SHARED_PAGE)
 		return -E_NOMEM;
 	m.pages = (uint32_t)((bytes + SHARED_PAGE - 1) / SHARED_PAGE);
-	result = memory_make(&m);
+	result = memory_make(&m, 0);
 	if (result == 0)
 		n->memory.pages = m.pages;
 	return result;
@@ -180,27 +180,27 @@ fill_shared(struct tree *t, uint32_t number, const struct shared_memory *m)
 }
 
 int
-shared_make(struct tree *t, struct shared_memory *m)
+shared_make(struct tree *t, struct shared_memory *m, uint32_t badge)
 {
 	tokens_stir(&t->tokens, time_now());
 	m->key = tokens_next(&t->tokens);
-	return memory_make(m);
+	return memory_make(m, badge);
 }
 
 int
-node_share(struct tree *t, uint32_t number, uint32_t home, uint64_t bytes)
+node_share(struct tree *t, uint32_t number, struct mail_sender who, uint64_t bytes)
 {
 	struct node *n = node_of(t, number);
-	struct shared_memory m = {.home = home};
+	struct shared_memory m = {.home = who.cluster};
 	int result;
 
 	bytes = bytes > n->size ? bytes : n->size;
 	if (n->is_shared)
-		return n->memory.home != home ? -FILE_ENODEV : grow_shared(n, bytes);
+		return n->memory.home != who.cluster ? -FILE_ENODEV : grow_shared(n, bytes);
 	if (bytes > (uint64_t)SHARED_PAGES_MAX * SHARED_PAGE)
 		return -E_NOMEM;
 	m.pages = (uint32_t)((bytes + SHARED_PAGE - 1) / SHARED_PAGE);
-	result = shared_make(t, &m);
+	result = shared_make(t, &m, who.badge);
 	if (result != 0)
 		return result;
 	result = fill_shared(t, number, &m);

@@ -161,11 +161,12 @@ memories_begin(struct tree *t, uint64_t *homes)
 }
 
 int
-memory_make(const struct shared_memory *m)
+memory_make(const struct shared_memory *m, uint32_t badge)
 {
 	*lasting.homes |= (uint64_t)1 << m->home;
 	stored();
-	return ask_memory(m, (struct process_memory){.op = PROCESS_MEMORY_MAKE, .args = m->pages});
+	return ask_memory(m, (struct process_memory){.op = PROCESS_MEMORY_MAKE, .args = m->pages,
+		.badge = badge});
 }
 
 int

@@ -381,7 +381,7 @@ serve_share(struct serving *s, const struct description *d)
 
 	if (d->is_host || description_kind(s->t, d) != FILE_KIND_FILE)
 		return -FILE_ENODEV;
-	result = node_share(s->t, d->object, client_from(s->client).cluster, s->r->offset);
+	result = node_share(s->t, d->object, client_from(s->client), s->r->offset);
 	if (result == 0) {
 		s->reply->value = node_of(s->t, d->object)->memory.key;
 		s->reply->count = pages_of_file(node_of(s->t, d->object));

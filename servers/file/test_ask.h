@@ -185,10 +185,11 @@ memory_at(uint64_t key)
 }
 
 int
-memory_make(const struct shared_memory *m)
+memory_make(const struct shared_memory *m, uint32_t badge)
 {
 	int i = memory_at(m->key);
 
+	(void)badge;
 	if (i == MEMORIES)
 		i = memory_at(0);
 	if (i == MEMORIES || m->pages > MEMORY_BYTES / SHARED_PAGE)

@@ -431,10 +431,10 @@ void client_tell(uint32_t client);
 
 /*
  * Shared memory at its home: made, as long as its key is not known there, with so many pages at
- * least; read, written or (NULL) cleared; ended. 0 or a negative error. And who a
- * client is. Given so, too.
+ * least, which count as the job's of the process with that badge, 0: nobody's; read, written or
+ * (NULL) cleared; ended. 0 or a negative error. And who a client is. Given so, too.
  */
-int memory_make(const struct shared_memory *m);
+int memory_make(const struct shared_memory *m, uint32_t badge);
 int memory_read(const struct shared_memory *m, uint64_t offset, void *to, size_t len);
 int memory_write(const struct shared_memory *m, uint64_t offset, const void *from, size_t len);
 void memory_end(const struct shared_memory *m);
@@ -526,13 +526,13 @@ node_fixed(const struct tree *t, const struct node *n)
 }
 
 /*
- * The contents become memory of a cluster, with room for so many bytes, if they are not yet. 0;
- * -FILE_ENODEV: they are another cluster's; or a negative error.
+ * The contents become memory of a process's cluster, with room for so many bytes, if they are not
+ * yet. 0; -FILE_ENODEV: they are another cluster's; or a negative error.
  */
-int node_share(struct tree *t, uint32_t n, uint32_t home, uint64_t bytes);
+int node_share(struct tree *t, uint32_t n, struct mail_sender who, uint64_t bytes);
 
-/* Memory with a key of its own, of a home and with so many pages. 0 or a negative error. */
-int shared_make(struct tree *t, struct shared_memory *m);
+/* Memory with a key of its own, of a home and with so many pages. As memory_make. */
+int shared_make(struct tree *t, struct shared_memory *m, uint32_t badge);
 
 /* May a client have so many handles more? 0; -E_MFILE: it has its share; -FILE_ENFILE: all have. */
 int handle_check_room(const struct tree *t, uint32_t client, uint32_t count);

@@ -203,7 +203,7 @@ buffer_make(struct tree *t, uint32_t client, uint32_t pages, struct pool *o)
 		return -E_NOMEM;
 	b->memory.home = client_from(client).cluster;
 	b->memory.pages = pages;
-	wrong = shared_make(t, &b->memory);
+	wrong = shared_make(t, &b->memory, client_from(client).badge);
 	if (wrong != 0)
 		return wrong;
 	b->maker = (uint16_t)client;

@@ -6,6 +6,7 @@
 #include <atoll/server.h>
 #include <servers/proc/child.h>
 #include <servers/proc/cores.h>
+#include <servers/proc/limits.h>
 
 /* The cores of a cluster that takes ranks of the job. */
 static const struct job_cluster *
@@ -42,10 +43,8 @@ agent_hundredths(void)
 long
 agent_limit_process(const struct agent *a, const struct member *m, int proc)
 {
-	long result = 0;
+	long result = limits_divide(proc);
 
-	if (a->part.job != 0)
-		result = kproc_quota(proc, &a->plan.job.limit);
 	return result < 0 ? result : cores_set(a, proc, m->core);
 }
 

@@ -8,6 +8,7 @@
 #include <base/str.h>
 #include <servers/proc/child.h>
 #include <servers/proc/images.h>
+#include <servers/proc/limits.h>
 #include <servers/proc/personality.h>
 #include <servers/proc/ranks.h>
 
@@ -224,12 +225,23 @@ try_start(struct agent *a, struct member *m, const struct spawn *q)
 	return 0;
 }
 
+/* What it would have had is for the others. */
+static int
+limited(int result)
+{
+	if (result < 0)
+		limits_divide(0);
+	return result;
+}
+
 int
 child_start(struct agent *a, struct member *m, const struct spawn *q)
 {
 	int result = try_start(a, m, q);
 
-	return result == -E_NOMEM && images_drop() ? try_start(a, m, q) : result;
+	if (result == -E_NOMEM && images_drop())
+		result = try_start(a, m, q);
+	return limited(result);
 }
 
 static int
@@ -254,7 +266,9 @@ child_form(struct agent *a, struct member *m, int parent)
 {
 	int result = try_form(a, m, parent);
 
-	return result == -E_NOMEM && images_drop() ? try_form(a, m, parent) : result;
+	if (result == -E_NOMEM && images_drop())
+		result = try_form(a, m, parent);
+	return limited(result);
 }
 
 void
@@ -296,6 +310,7 @@ child_reap(struct agent *a,
 			khandle_close(m->proc);
 		child_end_bound(a, m);
 		family_end(&a->family, m, &status);
+		limits_divide(0);
 		ended(m, &parent);
 	}
 }

@@ -132,7 +132,11 @@ struct core_told {
  * what was lent back, too.
  */
 enum process_memory_op {
-	PROCESS_MEMORY_MAKE = 0,	/* args: pages that it has at least */
+	/*
+	 * args: pages that it has at least; status: the badge of a process of this cluster, whose
+	 * job has it; 0: nobody's
+	 */
+	PROCESS_MEMORY_MAKE = 0,
 	PROCESS_MEMORY_READ = 1,	/* args: offset, envs: bytes -> as many, behind it */
 	PROCESS_MEMORY_WRITE = 2,	/* args: offset, envs: bytes, which follow */
 	PROCESS_MEMORY_CLEAR = 3,	/* args: offset, envs: bytes that become 0 */
@@ -491,7 +495,7 @@ struct process_memory {
 	enum process_memory_op op;
 	uint64_t key;
 	uint32_t args, envs;
-	uint32_t badge;			/* LEND: whose it is to be */
+	uint32_t badge;			/* LEND: whose it is to be; MAKE: whose job has it */
 	const void *from;		/* WRITE: `envs` bytes */
 	void *to;			/* READ: as many */
 };

@@ -11,6 +11,7 @@
 #include <base/str.h>
 #include <servers/proc/cores.h>
 #include <servers/proc/groups.h>
+#include <servers/proc/limits.h>
 #include <servers/proc/listing.h>
 #include <servers/proc/names.h>
 #include <servers/proc/names_local.h>
@@ -124,9 +125,11 @@ end_start(struct member *m)
 {
 	m->is_starting = false;
 	/* nothing else names it: it ends */
-	if (m->replaced != 0)
+	if (m->replaced != 0) {
 		khandle_close(m->replaced);
-	m->replaced = 0;
+		m->replaced = 0;
+		limits_divide(0);
+	}
 	for (uint32_t i = 0; i < service.used; i++)
 		if (starting[i] == m->pid) {
 			starting[i] = -m->pid;
@@ -617,10 +620,11 @@ process_of(const struct member *m)
 static uint32_t
 serve_memory(const struct asked *s, struct process_reply *r, void *out)
 {
+	const struct member *of = family_by_badge(&agent->family, (uint32_t)s->q.status);
 	const struct shared_asked what = {.q = &s->q, .data = s->body.text, .bytes = s->bytes,
 		.is_server = is_file_server(s) || is_server_of_part(s), .client = s->client,
 		.home = s->from->cluster, .proc = process_of(s->member),
-		.to = process_of(family_by_badge(&agent->family, (uint32_t)s->q.status))};
+		.to = process_of(of), .job = of != NULL ? of->job : 0};
 	uint32_t bytes = 0;
 
 	r->error = shared_serve(&what, r, out, &bytes);
@@ -763,6 +767,7 @@ requests_begin(struct agent *a)
 	uint64_t addr = 0;
 
 	agent = a;
+	limits_begin(a);
 	if (in < 0)
 		return (int)in;
 	result = kmem_alloc(SELF, sizeof(*asked) + members * sizeof(*member) + 8 + most *

@@ -8,6 +8,7 @@
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <base/str.h>
+#include <servers/proc/limits.h>
 #include <servers/proc/shared.h>
 
 #define MEMORIES 64
@@ -28,6 +29,7 @@ static struct memory {
 	uint32_t client;		/* the file server that has it, and where that is */
 	uint32_t home;
 	uint32_t pages;
+	uint32_t job;			/* whose limit counts it; 0: nobody's */
 	uint32_t chunks;
 	int view;			/* handle through which it is lent; 0: it never was */
 	struct chunk chunk[CHUNKS];
@@ -64,13 +66,14 @@ shared_begin(void)
 }
 
 static bool
-has_memory(uint32_t pages)
+has_memory(const struct memory *m, uint32_t pages)
 {
 	uint64_t free = 0, total = 0;
 
 	kstats(STATS_FRAMES_FREE, &free);
 	kstats(STATS_FRAMES_TOTAL, &total);
-	return pages <= PAGES_MAX - pages_used && free >= total / KEEP_PART + pages;
+	return pages <= PAGES_MAX - pages_used && free >= total / KEEP_PART + pages &&
+		pages <= limits_pages(m->job);
 }
 
 static int
@@ -102,9 +105,9 @@ memory_grow(struct memory *m, uint32_t pages)
 
 	if (more == 0)
 		return 0;
-	if (more < m->pages && has_memory(m->pages))
+	if (more < m->pages && has_memory(m, m->pages))
 		more = m->pages;
-	if (m->chunks == CHUNKS || pages > PAGES_MAX || !has_memory(more))
+	if (m->chunks == CHUNKS || pages > PAGES_MAX || !has_memory(m, more))
 		return -E_NOMEM;
 	result = chunk_make(&m->chunk[m->chunks], more);
 	if (result < 0)
@@ -128,11 +131,14 @@ serve_make(const struct shared_asked *s)
 		m = memory_find(0);
 	if (m == NULL)
 		return -E_NOMEM;
+	if (m->key == 0)
+		m->job = s->job;
 	result = memory_grow(m, q->args);
 	if (result == 0) {
 		m->key = q->told;
 		m->client = s->client;
 		m->home = s->home;
+		limits_divide(0);
 	}
 	return result;
 }
@@ -148,6 +154,7 @@ memory_end(struct memory *m)
 	}
 	pages_used -= m->pages;
 	*m = (struct memory){0};
+	limits_divide(0);
 }
 
 /* The chunk that has a page, whose number becomes that in the chunk. */
@@ -264,6 +271,16 @@ serve_claim(uint64_t key, uint32_t client, uint32_t home)
 		if (m->key != 0 && m->home == home && m->client != client)
 			memory_end(m);
 	return key != 0 && claimed == NULL ? -E_NOENT : 0;
+}
+
+uint32_t
+shared_pages(uint32_t job)
+{
+	uint32_t n = 0;
+
+	for (const struct memory *m = memories; m != NULL && m < memories + MEMORIES; m++)
+		n += m->key != 0 && m->job == job ? m->pages : 0;
+	return n;
 }
 
 int

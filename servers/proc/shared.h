@@ -18,11 +18,15 @@ struct shared_asked {
 	uint32_t client, home;		/* of that cluster */
 	int proc;			/* handle of who asks; -1: of another cluster */
 	int to;				/* LEND: of who is to have it; -1: there is none */
+	uint32_t job;			/* MAKE: whose limit counts it; 0: nobody's */
 };
 
 /* PROCESS_MEMORY. 0 or a negative error; *out_bytes at `out` follow the answer. */
 int shared_serve(const struct shared_asked *s, struct process_reply *r, void *out,
 	uint32_t *out_bytes);
+
+/* What a job has of it. */
+uint32_t shared_pages(uint32_t job);
 
 /* A client is gone. If it was the file server, its memory waits for the next one. */
 void shared_client_gone(uint32_t client);

@@ -93,6 +93,13 @@ def limits_hold(port):
             raise Wrong(f"{what}: {n}, {kb} KB\n{have[1]}")
 
 
+def together(ranks):
+    """The processes of a job in a cluster have no more than its limits together."""
+    have = run("riscv64", ranks, "together", "2048", "24", "12", options=(
+        "--map", "scatter", "--limit", "memory=2M,threads=24,processes=12"))
+    ranks_say_ok(have, ranks)
+
+
 def files_stay(port):
     have = run(port, 3, "again", options=("--map", "scatter", "--repeat", "3"))
     expect(have, 0)
@@ -134,6 +141,8 @@ def scenarios(port):
     yield "a_job_that_fails_is_followed_by_the_next", lambda: fails_twice(port)
     if port == "riscv64":
         yield "files_stay_from_job_to_job", lambda: files_stay(port)
+        for ranks in (1, 3):
+            yield f"processes_of_a_job_of_{ranks}_have_its_limits_together", lambda n=ranks: together(n)
     yield "no_rank_takes_a_servers_port", lambda: ranks_say_ok(run(port, 6, "thief", *ports,
                                                                    options=("--map", "scatter")), 6)
     yield "no_rank_takes_a_servers_port_in_small_clusters", \
