@@ -185,16 +185,66 @@ listed_find(struct tree *t, uint16_t list, uint16_t description, uint32_t number
 	return NULL;
 }
 
+/* A place of who has made the list; if that is gone, of the client that puts something there. */
 static struct listed *
-listed_new(struct tree *t)
+listed_new(struct tree *t, const struct pipe *p, uint32_t client)
 {
-	for (uint32_t i = 0; i < LISTED_MAX; i++)
-		if (t->list[i].list == 0) {
-			if (i >= t->listed)
-				t->listed = i + 1;
-			return &t->list[i];
+	uint32_t i = 0;
+
+	client = p->maker < CLIENTS_MAX ? p->maker : client;
+	while (i < LISTED_MAX && t->list[i].list != 0)
+		i++;
+	if (i == LISTED_MAX || t->listed_of[client] == LISTED_OF_CLIENT_MAX)
+		return NULL;
+	if (i >= t->listed)
+		t->listed = i + 1;
+	t->list[i].owner = (uint16_t)client;
+	t->listed_of[client]++;
+	return &t->list[i];
+}
+
+static void
+listed_free(struct tree *t, struct listed *l)
+{
+	t->listed_of[l->owner]--;
+	l->list = 0;
+}
+
+void
+listed_forget(struct tree *t, uint32_t client)
+{
+	for (uint32_t i = 0; t->listed_of[client] > 0 && i < t->listed; i++)
+		if (t->list[i].list != 0 && t->list[i].owner == client) {
+			t->list[i].owner = NOBODY;
+			t->listed_of[client]--;
+			t->listed_of[NOBODY]++;
 		}
-	return NULL;
+}
+
+static struct pipe *
+listed_pipe(struct tree *t, const struct listed *l)
+{
+	return &t->pipe[t->description[l->description].object];
+}
+
+/*
+ * A list may be in a list, if it has none itself, and who has it is in none: so a look at it is at
+ * as many things as the two have places, and there are no circles.
+ */
+static int
+check_nested(struct tree *t, const struct pipe *list, const struct pipe *inner)
+{
+	if (list == inner)
+		return -E_INVAL;
+	for (uint32_t i = 0; inner->type == PIPE_LIST && i < t->listed; i++) {
+		const struct listed *l = &t->list[i];
+		const struct pipe *p = l->list != 0 ? listed_pipe(t, l) : NULL;
+
+		if (p != NULL && p->type == PIPE_LIST &&
+			(p == list || l->list == pipe_number(t, inner) + 1))
+			return -FILE_ELOOP;
+	}
+	return 0;
 }
 
 void
@@ -202,7 +252,7 @@ listed_end(struct tree *t, const struct description *d)
 {
 	for (uint32_t i = 0; i < t->listed; i++)
 		if (t->list[i].list != 0 && &t->description[t->list[i].description] == d)
-			t->list[i].list = 0;
+			listed_free(t, &t->list[i]);
 }
 
 void
@@ -210,10 +260,10 @@ list_drop(struct tree *t, const struct pipe *p)
 {
 	for (uint32_t i = 0; i < t->listed; i++)
 		if (t->list[i].list == pipe_number(t, p) + 1)
-			t->list[i].list = 0;
+			listed_free(t, &t->list[i]);
 }
 
-/* What is listed must be something that is waited for, and no list. */
+/* What is listed must be something that is waited for. */
 static int
 change_list(struct serving *s, struct pipe *p)
 {
@@ -222,6 +272,7 @@ change_list(struct serving *s, struct pipe *p)
 	struct file_listed what;
 	struct handle *h;
 	struct listed *l;
+	int wrong;
 
 	if (s->data_bytes < sizeof(what))
 		return -E_INVAL;
@@ -231,34 +282,38 @@ change_list(struct serving *s, struct pipe *p)
 		return h != NULL ? -E_IO : handle_error(t, what.handle);
 	if (!t->description[h->description].is_pipe)
 		return -E_PERM;
-	if (t->pipe[t->description[h->description].object].type == PIPE_LIST)
-		return -E_INVAL;
+	wrong = check_nested(t, p, &t->pipe[t->description[h->description].object]);
+	if (wrong != 0 && s->r->arg == FILE_LIST_ADD)
+		return wrong;
 	l = listed_find(t, list, h->description, s->r->more);
 	if (s->r->arg < FILE_LIST_ADD || s->r->arg > FILE_LIST_MODIFY)
 		return -E_INVAL;
 	if (s->r->arg == FILE_LIST_ADD ? l != NULL : l == NULL)
 		return s->r->arg == FILE_LIST_ADD ? -E_EXIST : -E_NOENT;
 	if (s->r->arg == FILE_LIST_REMOVE) {
-		l->list = 0;
+		listed_free(t, l);
 		return 0;
 	}
-	l = l != NULL ? l : listed_new(t);
+	l = l != NULL ? l : listed_new(t, p, s->client);
 	if (l == NULL)
 		return -E_NOSPC;
 	*l = (struct listed){.wanted = what.wanted, .number = s->r->more, .list = list,
-		.description = h->description};
+		.description = h->description, .owner = l->owner};
 	event_changed(p);
 	return 0;
 }
 
-/* With those of the other side, whose room is told there. */
+/* With those of the other side, whose room is told there; of a list, of all that it has. */
 static uint16_t
-changes_of(struct tree *t, const struct description *d)
+changes_of(struct tree *t, struct pipe *p)
 {
-	struct pipe *p = &t->pipe[d->object],
-		*peer = p->type >= PIPE_STREAM ? endpoint_peer(t, p) : NULL;
+	struct pipe *peer = p->type >= PIPE_STREAM ? endpoint_peer(t, p) : NULL;
+	uint16_t n = (uint16_t)(p->changes + (peer != NULL ? peer->changes : 0));
 
-	return (uint16_t)(p->changes + (peer != NULL ? peer->changes : 0));
+	for (uint32_t i = 0; p->type == PIPE_LIST && i < t->listed; i++)
+		if (t->list[i].list == pipe_number(t, p) + 1)
+			n = (uint16_t)(n + changes_of(t, listed_pipe(t, &t->list[i])));
+	return n;
 }
 
 /* What has happened to something listed: events; 0: nothing that was not taken. */
@@ -280,7 +335,7 @@ listed_look(struct serving *s, struct listed *l, struct file_waits *waits)
 	if (is == 0)
 		l->is_taken = false;
 	return (wanted & FILE_READY_CHANGES) != 0 && l->is_taken &&
-		l->seen == changes_of(s->t, d) ? 0 : is;
+		l->seen == changes_of(s->t, listed_pipe(s->t, l)) ? 0 : is;
 }
 
 static void
@@ -292,7 +347,7 @@ listed_take(struct serving *s, struct listed *l, uint32_t events)
 	s->out_bytes += sizeof(ready);
 	s->reply->count++;
 	l->is_taken = true;
-	l->seen = changes_of(s->t, &s->t->description[l->description]);
+	l->seen = changes_of(s->t, listed_pipe(s->t, l));
 	l->is_off = (l->wanted.events & FILE_READY_ONCE) != 0;
 }
 

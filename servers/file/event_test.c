@@ -68,14 +68,21 @@ polled(uint32_t client, uint32_t handle, uint32_t watch)
 }
 
 static int32_t
-list_changed(uint32_t list, enum file_list_change how, uint32_t handle, uint32_t events,
-	uint64_t data)
+list_changed_by(uint32_t client, uint32_t list, enum file_list_change how, uint32_t handle,
+	uint32_t events, uint64_t data)
 {
 	const struct file_listed what = {.handle = handle, .wanted = {.events = events,
 		.data = data}};
 
-	return asked(1, (struct file_request){.op = FILE_LIST_CHANGE, .handle = list, .arg = how,
-		.more = (uint32_t)data}, &what, sizeof(what)).error;
+	return asked(client, (struct file_request){.op = FILE_LIST_CHANGE, .handle = list,
+		.arg = how, .more = (uint32_t)data}, &what, sizeof(what)).error;
+}
+
+static int32_t
+list_changed(uint32_t list, enum file_list_change how, uint32_t handle, uint32_t events,
+	uint64_t data)
+{
+	return list_changed_by(1, list, how, handle, events, data);
 }
 
 /* How many are taken, and the sum of their data. */
@@ -220,17 +227,77 @@ TEST(lists_tell_what_has_happened)
 	expect_sound();
 }
 
-/* As many as there are; then one goes, and there is a place. */
+TEST(a_list_may_be_in_a_list)
+{
+	uint32_t outer, inner[2], h;
+
+	reset();
+	outer = made(1, FILE_EVENT_LIST, 0, 0);
+	inner[0] = made(1, FILE_EVENT_LIST, 0, 0);
+	inner[1] = made(1, FILE_EVENT_LIST, 0, 0);
+	h = made(1, FILE_EVENT_COUNT, 0, 0);
+	expect_eq(list_changed(outer, FILE_LIST_ADD, inner[0], FILE_READY_READ, 1), 0);
+	expect_eq(list_changed(outer, FILE_LIST_ADD, inner[0], FILE_READY_READ, 1), -E_EXIST);
+	expect_eq(list_changed(outer, FILE_LIST_ADD, inner[1], FILE_READY_READ |
+		FILE_READY_CHANGES, 2), 0);
+	expect_eq(list_changed(inner[0], FILE_LIST_ADD, outer, FILE_READY_READ, 1), -FILE_ELOOP);
+	expect_eq(list_changed(inner[0], FILE_LIST_ADD, inner[1], FILE_READY_READ, 1),
+		-FILE_ELOOP);
+	expect_eq(list_changed(inner[0], FILE_LIST_ADD, inner[0], FILE_READY_READ, 1), -E_INVAL);
+	expect_eq(list_changed(inner[0], FILE_LIST_ADD, h, FILE_READY_READ, 1), 0);
+	expect_eq(list_changed(inner[1], FILE_LIST_ADD, h, FILE_READY_READ, 1), 0);
+	expect_eq(polled(1, outer, FILE_WATCH), 0);
+	memset(told, 0, sizeof(told));
+	expect_eq(added(1, h, 1), 0);
+	expect_eq(told[1], 1);
+	expect_eq(list_taken(1, outer, 8), 2003);
+	expect_eq(list_taken(1, outer, 8), 1001);
+	expect_eq(added(1, h, 1), 0);
+	expect_eq(list_taken(1, outer, 8), 2003);
+	expect_eq(taken(1, h), 2);
+	expect_eq(list_taken(1, outer, 8), 0);
+	expect_eq(added(1, h, 1), 0);
+	expect_eq(closed(1, inner[0]), 0);
+	expect_eq(list_taken(1, outer, 8), 1002);
+	expect_sound();
+	/* nothing of it is in the way any more */
+	inner[0] = made(1, FILE_EVENT_LIST, 0, 0);
+	expect_eq(list_changed(outer, FILE_LIST_REMOVE, inner[1], 0, 2), 0);
+	expect_eq(list_changed(inner[0], FILE_LIST_ADD, outer, FILE_READY_READ, 1), 0);
+	expect_eq(closed(1, outer), 0);
+	expect_eq(list_changed(inner[1], FILE_LIST_ADD, inner[0], FILE_READY_READ, 1), 0);
+	file_forget(&t, 1);
+	expect_sound();
+}
+
+/* As many as a client may have, and all together; then one goes, and there is a place. */
 TEST(nothing_is_left_of_many)
 {
 	uint32_t list, h;
 
 	reset();
+	for (uint32_t c = 1; c <= LISTED_MAX / LISTED_OF_CLIENT_MAX + 1; c++) {
+		int32_t want = c <= LISTED_MAX / LISTED_OF_CLIENT_MAX ? 0 : -E_NOSPC;
+
+		list = made(c, FILE_EVENT_LIST, 0, 0);
+		h = made(c, FILE_EVENT_COUNT, 1, 0);
+		for (uint32_t i = 0; i < LISTED_OF_CLIENT_MAX; i++)
+			expect_eq(list_changed_by(c, list, FILE_LIST_ADD, h, FILE_READY_READ, i),
+				want);
+		expect_eq(list_changed_by(c, list, FILE_LIST_ADD, h, FILE_READY_READ,
+			LISTED_OF_CLIENT_MAX), -E_NOSPC);
+		expect_sound();
+	}
+	file_forget(&t, 2);
+	expect_eq(list_changed_by(LISTED_MAX / LISTED_OF_CLIENT_MAX + 1, list, FILE_LIST_ADD, h,
+		FILE_READY_READ, 1), 0);
+	expect_sound();
+
+	reset();
 	list = made(1, FILE_EVENT_LIST, 0, 0);
 	h = made(1, FILE_EVENT_COUNT, 1, 0);
-	for (uint32_t i = 0; i < LISTED_MAX; i++)
+	for (uint32_t i = 0; i < LISTED_OF_CLIENT_MAX; i++)
 		expect_eq(list_changed(list, FILE_LIST_ADD, h, FILE_READY_READ, i), 0);
-	expect_eq(list_changed(list, FILE_LIST_ADD, h, FILE_READY_READ, LISTED_MAX), -E_NOSPC);
 	expect_eq(list_changed(list, FILE_LIST_REMOVE, h, 0, 7), 0);
 	expect_eq(list_changed(list, FILE_LIST_ADD, h, FILE_READY_READ, LISTED_MAX), 0);
 	expect(list_taken(1, list, UINT32_MAX) >= 1000);
@@ -250,6 +317,7 @@ main(void)
 	RUN(counts_are_taken_and_waited_for);
 	RUN(timers_are_over_by_the_clock_of_who_asks);
 	RUN(lists_tell_what_has_happened);
+	RUN(a_list_may_be_in_a_list);
 	RUN(nothing_is_left_of_many);
 	return TEST_FAILED;
 }

@@ -152,6 +152,7 @@ file_forget(struct tree *t, uint32_t client)
 	for (uint32_t i = 0; i < HANDLES_MAX && t->handles_of[client] > 0; i++)
 		if (t->handle[i].is_open && t->handle[i].owner == client)
 			handle_close(t, &t->handle[i]);
+	listed_forget(t, client);
 	buffers_forget(t, client);
 	sockets_settle(t);
 }

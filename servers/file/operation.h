@@ -9,7 +9,6 @@
 #include <servers/file/share.h>
 
 #define LINKS_MAX 16			/* that one path leads through */
-#define FILE_ELOOP 40
 #define FILE_ENXIO 6
 #define MODE_KIND 0170000u
 #define MODE_DIRECTORY 0040000u

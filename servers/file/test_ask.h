@@ -558,6 +558,17 @@ sound_lists(void)
 				t.pipe[l->list - 1].ends[0] == 1);
 }
 
+static inline void
+expect_sound_places(void)
+{
+	uint32_t of[CLIENTS_MAX + 1] = {0};
+
+	for (uint32_t i = 0; i < LISTED_MAX; i++)
+		of[t.list[i].owner] += t.list[i].list != 0;
+	for (uint32_t i = 0; i <= CLIENTS_MAX; i++)
+		expect_eq(of[i], t.listed_of[i]);
+}
+
 /* Every node hangs on a directory, every handle on a description, no block is lost. */
 static inline void
 expect_sound(void)
@@ -577,6 +588,7 @@ expect_sound(void)
 	expect_eq(handles, t.handles);
 	for (uint32_t i = 0; i <= CLIENTS_MAX; i++)
 		expect_eq(of[i], t.handles_of[i]);
+	expect_sound_places();
 	for (uint32_t i = 0; i < DESCRIPTIONS_MAX; i++) {
 		expect_eq(standing[i], t.description[i].handles);
 		if (standing[i] > 0 && t.description[i].is_pipe &&

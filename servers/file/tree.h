@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <abi/layout.h>
 #include <servers/file/client.h>
+#include <servers/file/listed.h>
 #include <servers/file/protocol.h>
 #include <servers/file/token.h>
 
@@ -288,19 +289,6 @@ struct file_lock {
 	bool is_exclusive : 1;
 };
 
-#define LISTED_MAX 256			/* in all lists */
-
-/* A description in a list. */
-struct listed {
-	struct file_ready wanted;
-	uint32_t number;		/* that the client has for it */
-	uint16_t description;
-	uint16_t list;			/* number of its pipe + 1; 0: free */
-	uint16_t seen;			/* changes that were there when it was taken last */
-	bool is_taken;			/* and nothing was to be seen since */
-	bool is_off;			/* FILE_READY_ONCE: it was */
-};
-
 struct tree {
 	struct lasting *lasting;
 	struct block *block;		/* the first of those that outlive the server */
@@ -314,6 +302,7 @@ struct tree {
 	struct block *free;
 	uint32_t handles;		/* open ones */
 	uint32_t listed;		/* places of `list` that have been used */
+	uint16_t listed_of[CLIENTS_MAX + 1];	/* also of NOBODY */
 	uint32_t life;			/* of the server, from 1 to SERVER_LIVES */
 	uint16_t handles_of[CLIENTS_MAX + 1];	/* also of NOBODY */
 	struct offer offer[OFFERS_MAX];
@@ -765,6 +754,9 @@ pipe_is_event(const struct pipe *p)
 /* A description has ended: it is in no list any more; and what is listed in this pipe. */
 void listed_end(struct tree *t, const struct description *d);
 void list_drop(struct tree *t, const struct pipe *p);
+
+/* A client is gone: its places are nobody's. */
+void listed_forget(struct tree *t, uint32_t client);
 
 /* What of FILE_POLL is true of an end. */
 uint32_t pipe_poll(struct pipe *p, enum pipe_end end);

@@ -291,6 +291,35 @@ lists(void)
 	close(list);
 }
 
+/* A list is waited for as all else; with its changes, too. */
+static void
+lists_in_lists(void)
+{
+	int outer = epoll_create1(0), inner = epoll_create1(0), count = eventfd(0, 0);
+
+	expect(changed(outer, EPOLL_CTL_ADD, inner, EPOLLIN | EPOLLET, 1), 0, "a list");
+	expect(changed(inner, EPOLL_CTL_ADD, count, EPOLLIN, 2), 0, "that has a count");
+	expect(changed(inner, EPOLL_CTL_ADD, outer, EPOLLIN, 2), -1, "in each other");
+	expect(errno, ELOOP, "is refused");
+	expect(waited(outer, 8, 0), 0, "nothing is there");
+	if (fork() == 0) {
+		usleep(1000);
+		_exit(added(count, 1) != 1);
+	}
+	expect(waited(outer, 8, FOR_EVER), 10101, "a child counts");
+	expect(wait(NULL) > 0, 1, "and ends");
+	expect(waited(outer, 8, 0), 0, "which is told once");
+	expect(polled(inner, POLLIN, 0), POLLIN, "it is still there");
+	expect(added(count, 1), 1, "more");
+	expect(waited(outer, 8, FOR_EVER), 10101, "which is told");
+	expect((long)taken(count), 2, "taken");
+	expect(waited(inner, 8, 0), 0, "nothing is there");
+	close(inner);
+	expect(changed(outer, EPOLL_CTL_MOD, count, EPOLLIN, 2), -1, "nothing is in it");
+	close(outer);
+	close(count);
+}
+
 /* What is told once; timers and signals in a list; a child that makes something happen. */
 static void
 changes(void)
@@ -535,6 +564,7 @@ main(int argc, char **argv)
 	timers();
 	signals();
 	lists();
+	lists_in_lists();
 	changes();
 	made();
 	messages();
