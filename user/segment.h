@@ -63,9 +63,9 @@ segment_head(const struct segment *g)
 }
 
 /*
- * Find what has this name, or make it: `begin` fills it before anybody else finds it, and
- * maybe more than once: who takes too long finds what another one has made. 0; -E_NOMEM, -E_INVAL
- * as for newsem.
+ * Find what has this name, or make it: `begin` fills it before anybody else finds it. It may be
+ * called more than once, for who takes too long makes it anew, or finds what another one has made.
+ * 0; -E_NOMEM, -E_INVAL as for newsem.
  */
 int segment_find(struct segment *g, struct segment_wish *w,
 	void (*begin)(struct segment_wish *w, void *arg), void *arg);

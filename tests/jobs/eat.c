@@ -15,17 +15,8 @@
 
 #define AT_ONCE 64			/* pages; one by one when there are no more so many */
 #define BIT 4
-#define STACK 1024			/* of a thread that only sleeps */
 
 static struct name_client names;
-
-static void
-nap(void *arg)
-{
-	(void)arg;
-	for (;;)
-		kthread_sleep(WAKE_ANY, FOREVER);
-}
 
 static long
 bite(const char *what, unsigned long page)
@@ -34,7 +25,7 @@ bite(const char *what, unsigned long page)
 	long e;
 
 	if (strcmp(what, "threads") == 0)
-		return thread_start(nap, NULL, ANY_CORE, STACK);
+		return thread_start(nap, NULL, ANY_CORE, STACK_OF_NAP);
 	if (strcmp(what, "processes") == 0)
 		return kproc_create();
 	e = kmem_alloc(SELF, AT_ONCE * page, PAGE_READ | PAGE_WRITE, &addr);

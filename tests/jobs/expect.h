@@ -6,6 +6,8 @@
 #define TESTS_JOBS_EXPECT_H
 
 #include <stdio.h>
+#include <abi/limits.abi.h>
+#include <atoll/kcalls.h>
 #include <atoll/startup.h>
 
 static int failures;
@@ -17,6 +19,17 @@ expect(long have, long want, const char *what)
 		return;
 	printf("FAIL rank %u: %s: %ld instead of %ld\n", atoll_startup()->rank, what, have, want);
 	failures++;
+}
+
+/* A thread that only sleeps, in as little stack as STACK_OF_NAP. */
+#define STACK_OF_NAP 1024
+
+static inline void
+nap(void *arg)
+{
+	(void)arg;
+	for (;;)
+		kthread_sleep(WAKE_ANY, FOREVER);
 }
 
 /* At the end of main: says how the rank has done; its exit status. */

@@ -15,20 +15,11 @@
 #include "zio.h"
 
 #define CHILDREN 3
-#define STACK 1024			/* of a thread that only sleeps */
 
 enum what { MEMORY, THREADS, PROCESSES, BUFFERS, FILES, KINDS };
 
 static const char *const name[KINDS] = {"memory", "threads", "processes", "buffers", "files"};
 static long most[KINDS];
-
-static void
-nap(void *arg)
-{
-	(void)arg;
-	for (;;)
-		kthread_sleep(WAKE_ANY, FOREVER);
-}
 
 /* A file, which stays open: it ends with the process. */
 static long
@@ -48,7 +39,7 @@ bite(enum what what)
 	struct zio io;
 
 	switch (what) {
-	case THREADS: return thread_start(nap, NULL, ANY_CORE, STACK);
+	case THREADS: return thread_start(nap, NULL, ANY_CORE, STACK_OF_NAP);
 	case PROCESSES: return kproc_create();
 	case BUFFERS: return zioalloc(&io, 16 * PAGE);
 	case FILES: return map_more();
