@@ -217,6 +217,39 @@ node_share(struct tree *t, uint32_t number, struct mail_sender who, uint64_t byt
 	return 0;
 }
 
+/* --- devices: files that end nowhere --- */
+
+void
+devices_make(struct tree *t)
+{
+	static const char name[][12] = {"dev/null", "dev/zero", "dev/full", "dev/random",
+		"dev/urandom"};
+
+	for (uint32_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+		int n = tree_make(t, name[i], FILE_KIND_DEVICE, 0666);
+
+		if (n > 0)
+			node_of(t, (uint32_t)n)->target = i < MEMORY_RANDOM ? i : MEMORY_RANDOM;
+	}
+}
+
+/* Bytes are different at every read; they are no secret. */
+static long
+device_read(struct tree *t, const struct node *n, unsigned char *to, size_t len)
+{
+	uint64_t state = t->random + time_now();
+
+	if (n->target == MEMORY_NULL)
+		return 0;
+	memset(to, 0, len);
+	for (size_t i = 0; n->target == MEMORY_RANDOM && i < len; i++) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		to[i] = (unsigned char)(state >> 56);
+	}
+	t->random = state;
+	return (long)len;
+}
+
 long
 node_read(struct tree *t, uint32_t number, uint64_t offset, void *to, size_t len)
 {
@@ -225,7 +258,7 @@ node_read(struct tree *t, uint32_t number, uint64_t offset, void *to, size_t len
 	size_t done = 0;
 
 	if (offset >= n->size)
-		return 0;
+		return n->kind == FILE_KIND_DEVICE ? device_read(t, n, to, len) : 0;
 	if (len > n->size - offset)
 		len = (size_t)(n->size - offset);
 	if (n->fixed != 0) {
@@ -331,6 +364,8 @@ node_write(struct tree *t, uint32_t number, uint64_t offset, const void *from, s
 	struct node *n = node_of(t, number);
 	size_t done;
 
+	if (n->kind == FILE_KIND_DEVICE)
+		return n->target == MEMORY_FULL ? -E_NOSPC : (long)len;
 	if (offset > FILE_SIZE_MAX - len)
 		return -FILE_EFBIG;
 	if (len == 0)
@@ -366,8 +401,8 @@ node_resize(struct tree *t, uint32_t number, uint64_t size)
 	struct node *n = node_of(t, number);
 	uint64_t before;
 
-	if (size > FILE_SIZE_MAX)
-		return -FILE_EFBIG;
+	if (size > FILE_SIZE_MAX || n->kind != FILE_KIND_FILE)
+		return n->kind != FILE_KIND_FILE ? -E_INVAL : -FILE_EFBIG;
 	if (!n->is_shared && thaw(t, n, size) != 0)
 		return -E_NOSPC;
 	before = n->size;

@@ -7,6 +7,7 @@
  */
 #include <abi/errors.h>
 #include <base/str.h>
+#include <servers/file/messages.h>
 #include <servers/file/serving.h>
 
 #define POLL_ALL (FILE_POLL_READ | FILE_POLL_WRITE | FILE_POLL_ENDED)
@@ -436,6 +437,15 @@ serve_event(struct serving *s, struct description *d)
 
 /* --- what is true of any description --- */
 
+/* Nobody has hung up who was never there. */
+static uint32_t
+poll_ends(struct pipe *p, const struct description *d)
+{
+	uint32_t is = pipe_poll(p, end_of(d)) | (is_of_both(d) ? pipe_poll(p, PIPE_WRITE) : 0);
+
+	return pipe_is_met(p, d) ? is : is & ~(uint32_t)FILE_POLL_HUNG_UP;
+}
+
 /* Files are always ready. */
 uint32_t
 description_poll(struct serving *s, const struct description *d, uint32_t asked,
@@ -449,7 +459,7 @@ description_poll(struct serving *s, const struct description *d, uint32_t asked,
 	/* also if nobody waits: who looks again may find it */
 	if (d->object == PIPE_INPUT && pipe_poll(p, PIPE_READ) == 0)
 		input_want(1);
-	is = p->type == PIPE_PLAIN ? pipe_poll(p, end_of(d)) : p->type == PIPE_QUEUE ?
+	is = p->type == PIPE_PLAIN ? poll_ends(p, d) : p->type == PIPE_QUEUE ?
 		queue_poll(p) : pipe_is_event(p) ? event_poll(s, p, waits) :
 		socket_poll(s->t, p);
 	return is & (asked | FILE_POLL_HUNG_UP | FILE_POLL_BROKEN);
@@ -466,7 +476,7 @@ description_watch(struct serving *s, const struct description *d)
 		event_watch(s, p);
 	} else if (p->type >= PIPE_STREAM) {
 		socket_watch(s->t, p, s->client);
-	} else if (p->type == PIPE_PLAIN) {
+	} else if (p->type == PIPE_PLAIN && !is_of_both(d)) {
 		pipe_watch(p, end_of(d), s->client);
 	} else {
 		pipe_watch(p, PIPE_READ, s->client);

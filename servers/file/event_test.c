@@ -5,7 +5,8 @@
  *
  * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/places.c servers/file/event.c
+ * needs: servers/file/places.c servers/file/links.c servers/file/status.c
+ * needs: servers/file/event.c
  * needs: servers/file/lasting.c servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/zio.c
  * servers/file/message.c servers/file/socket.c servers/file/queue.c servers/file/serve_message.c

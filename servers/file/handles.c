@@ -6,6 +6,7 @@
  */
 #include <abi/errors.h>
 #include <servers/file/locks.h>
+#include <servers/file/messages.h>
 #include <servers/file/share.h>
 
 #define SERVER_BITS 3
@@ -117,7 +118,7 @@ description_close(struct tree *t, const struct description *d)
 	if (d->is_pipe && p->type == PIPE_LIST)
 		list_drop(t, p);
 	if (d->is_pipe) {
-		pipe_end_close(t, p, (d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE);
+		pipe_close(t, d);
 		return;
 	}
 	node_of(t, d->object)->opens--;

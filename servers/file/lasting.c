@@ -120,7 +120,7 @@ begin_node(struct tree *t, uint32_t number)
 
 	n->opens = 0;
 	n->share = 0;
-	if (n->kind != FILE_KIND_FILE || n->is_shared)
+	if ((n->kind != FILE_KIND_FILE && n->kind != FILE_KIND_SYMLINK) || n->is_shared)
 		return;
 	n->at = NULL;
 	if (n->fixed != 0)

@@ -8,7 +8,8 @@
  *
  * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/places.c servers/file/event.c
+ * needs: servers/file/places.c servers/file/links.c servers/file/status.c
+ * needs: servers/file/event.c
  * needs: servers/file/lasting.c servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/zio.c
  * servers/file/message.c servers/file/socket.c servers/file/queue.c servers/file/serve_message.c
@@ -171,7 +172,7 @@ expect_balance(const struct tree *u)
 	for (uint32_t i = 0; i < u->nodes; i++) {
 		const struct node *n = node_of(u, i);
 
-		if (n->kind != FILE_KIND_FILE || n->is_shared)
+		if ((n->kind != FILE_KIND_FILE && n->kind != FILE_KIND_SYMLINK) || n->is_shared)
 			continue;
 		for (uint32_t b = n->first; b != 0 && count <= BLOCKS; b = block_of(u, b)->behind)
 			count++;
@@ -197,7 +198,7 @@ view_entry(struct tree *u, uint32_t i, struct entry *e)
 	e->size = n->size;
 	e->modified = n->modified;
 	expect(n->opens == 0 && !n->is_unlinked);
-	if (n->kind == FILE_KIND_FILE)
+	if (n->kind == FILE_KIND_FILE || n->kind == FILE_KIND_SYMLINK)
 		expect_eq(node_read(u, number, 0, e->bytes, CONTENTS), (long)(n->size < CONTENTS ?
 			n->size : CONTENTS));
 }
@@ -332,6 +333,9 @@ begin(void)
 	link_or_rename(FILE_LINK, "/g", "/d/h");
 	fill((struct file_request){0}, "/d/k", 'k', 5000);
 	link_or_rename(FILE_LINK, "/d/k", "/l");
+	link_or_rename(FILE_SYMLINK, "/d/s", "../d/f");
+	link_or_rename(FILE_SYMLINK, "/d/n", "/made");
+	expect(tree_make(&t, "/d/p", FILE_KIND_PIPE, 0600) > 0);
 }
 
 static uint32_t handle;			/* of what a step is about */
@@ -377,6 +381,17 @@ static const struct step steps[] = {
 	{"remove what was given", FILE_REMOVE, "/given", NULL, 0, 0, 0, 0, 0},
 	{"remove a file with a link", FILE_REMOVE, "/g", NULL, 0, 0, 0, 0, 0},
 	{"remove a link", FILE_REMOVE, "/d/h", NULL, 0, 0, 0, 0, 0},
+	{"make a symbolic link", FILE_SYMLINK, "/e/s", "/some/where", 0, 0, 0, 0, 0},
+	{"write through one", FILE_OPEN, "/d/s", NULL, FILE_EMPTY | FILE_WRITABLE, 0, 0, 0, 0},
+	{"create through one", FILE_OPEN, "/d/n", NULL, FILE_CREATE | FILE_WRITABLE, 0640, 0,
+		0, 0},
+	{"rename a symbolic link", FILE_RENAME, "/d/s", "/d/h", 0, 0, 0, 0, 0},
+	{"rename over one", FILE_RENAME, "/d/f", "/d/s", 0, 0, 0, 0, 0},
+	{"link one", FILE_LINK, "/d/s", "/x", FILE_NO_FOLLOW, 0, 0, 0, 0},
+	{"link what one leads to", FILE_LINK, "/d/s", "/x", 0, 0, 0, 0, 0},
+	{"remove one", FILE_REMOVE, "/d/s", NULL, 0, 0, 0, 0, 0},
+	{"make a pipe", FILE_MAKE_PIPE, "/d/new", NULL, 0, 0640, 0, 0, 0},
+	{"remove a pipe", FILE_REMOVE, "/d/p", NULL, 0, 0, 0, 0, 0},
 	{"remove a directory", FILE_REMOVE, "/e", NULL, FILE_DIRECTORY, 0, 0, 0, 0},
 	{"write when the memory ends", FILE_WRITE, "/g", NULL, 700, 0, 3 * BLOCK_DATA - 300, 1, 0},
 	{"write when it has ended", FILE_WRITE, "/g", NULL, 70, 0, 4 * BLOCK_DATA, 1, -E_NOSPC},
@@ -482,7 +497,7 @@ TEST(what_has_no_name_ends_with_the_server)
 	expect(tree_make(&t, "/e/socket", FILE_KIND_SOCKET, 0700) > 0);
 	link_or_rename(FILE_LINK, "/e/socket", "/e/other");
 	view_here(&before);
-	expect(before.count == 9);
+	expect(before.count == 12);
 	after = before;
 	is_torn = false;
 	as_after = as_before = 0;
@@ -503,7 +518,7 @@ TEST(tables_come_and_go)
 		try_step(&(const struct step){.name = name, .op = FILE_MAKE_DIRECTORY,
 			.path = name});
 	}
-	expect(t.nodes > TABLE_NODES && after.count == 40);
+	expect(t.nodes > TABLE_NODES && after.count == 43);
 	for (int i = 0; i < 30; i++) {
 		name[3] = (char)('a' + i);
 		ask_path(FILE_REMOVE, name, FILE_DIRECTORY);

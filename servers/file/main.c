@@ -198,6 +198,7 @@ fill_tree(void)
 		tree_make(tree, "tmp", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
 		tree_make(tree, "dev", FILE_KIND_DIRECTORY, FILE_MODE_FIRST);
 		tree_make(tree, "dev/shm", FILE_KIND_DIRECTORY, TEMPORARY_MODE);
+		devices_make(tree);
 	}
 	tree_begun(tree);
 }

@@ -6,7 +6,7 @@
  */
 #include <abi/errors.h>
 #include <base/str.h>
-#include <servers/file/tree.h>
+#include <servers/file/messages.h>
 
 /* --- records: pieces of blocks, which they keep --- */
 

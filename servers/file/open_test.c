@@ -4,7 +4,8 @@
  *
  * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/places.c servers/file/event.c
+ * needs: servers/file/places.c servers/file/links.c servers/file/status.c
+ * needs: servers/file/event.c
  * needs: servers/file/lasting.c servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/zio.c
  * servers/file/message.c servers/file/socket.c servers/file/queue.c servers/file/serve_message.c
@@ -271,9 +272,45 @@ TEST(what_was_open_at_a_server_before_is_lost)
 	expect_eq(t.description[DESCRIPTION_LOST].handles, 1);
 }
 
+TEST(devices_end_nowhere)
+{
+	static const char *const path[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random"};
+	static const char zeros[FILE_DATA_MAX];
+	struct file_status status;
+	char before[16] = "";
+	uint32_t h[4];
+
+	reset();
+	ask_path(FILE_MAKE_DIRECTORY, "/dev", 0);
+	devices_make(&t);
+	for (int i = 0; i < 4; i++) {
+		h[i] = opened(path[i], FILE_WRITABLE | FILE_APPEND | FILE_EMPTY);
+		expect_eq(moved(FILE_WRITE, h[i], OFFSET, 10, 20).error, i == 2 ? -E_NOSPC : 0);
+		expect(i == 2 || (answer.head.count == 10 && answer.head.more == 20));
+		expect_eq(moved(FILE_READ, h[i], OFFSET, FILE_DATA_MAX, 70).count,
+			i > 0 ? FILE_DATA_MAX : 0);
+		expect_eq(answer.head.more, i > 0 ? 70 : 0);
+		if (i == 1 || i == 2)
+			expect(memcmp(answer.data, zeros, FILE_DATA_MAX) == 0);
+		expect_eq(asked(1, (struct file_request){.op = FILE_RESIZE, .handle = h[i]}, "",
+			0).error, -E_INVAL);
+		expect_eq(ask_path(FILE_STAT, path[i], 0).value, 0);
+		memcpy(&status, answer.data, sizeof(status));
+		expect_eq(status.mode, MODE_DEVICE | 0666);
+	}
+	for (int i = 0; i < 10; i++) {
+		expect_eq(moved(FILE_READ, h[3], OFFSET, 16, 0).count, 16);
+		expect(memcmp(answer.data, before, 16) != 0);
+		memcpy(before, answer.data, 16);
+	}
+	expect_eq(moved(FILE_READ, opened("/dev/urandom", 0), OFFSET, 16, 0).count, 16);
+	expect_sound();
+}
+
 int
 main(void)
 {
+	RUN(devices_end_nowhere);
 	RUN(an_offset_moves_on_and_is_set);
 	RUN(who_appends_writes_at_the_end);
 	RUN(bytes_that_follow_have_their_place);

@@ -8,12 +8,14 @@
 
 #include <servers/file/share.h>
 
-#define LINKS_MAX 16			/* that one path leads through */
-#define FILE_ENXIO 6
 #define MODE_KIND 0170000u
+#define MODE_KIND_SHIFT 12		/* behind it are types of entries */
 #define MODE_DIRECTORY 0040000u
 #define MODE_FILE 0100000u
 #define MODE_LINK 0120000u
+#define MODE_PIPE 0010000u
+#define MODE_SOCKET 0140000u
+#define MODE_DEVICE 0020000u
 
 enum stage {
 	STAGE_DONE,

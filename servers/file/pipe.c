@@ -60,6 +60,57 @@ pipe_make(struct tree *t, uint32_t client, uint32_t flags, struct file_claimed e
 	return 0;
 }
 
+/* --- pipes with a name --- */
+
+static struct pipe *
+pipe_named(struct tree *t, uint32_t n)
+{
+	for (uint32_t i = 0; i < t->pipes; i++)
+		if (t->pipe[i].node == n)
+			return &t->pipe[i];
+	return NULL;
+}
+
+static void
+end_come(struct pipe *p, enum pipe_end end)
+{
+	p->ends[end]++;
+	p->came[end]++;
+	pipe_tell(p, end == PIPE_READ ? PIPE_WRITE : PIPE_READ);
+}
+
+int
+pipe_open(struct tree *t, uint32_t client, uint32_t n, struct description *d)
+{
+	enum pipe_end other = end_of(d) == PIPE_READ ? PIPE_WRITE : PIPE_READ;
+	struct pipe *p = pipe_named(t, n);
+
+	if (other == PIPE_READ && (d->flags & FILE_NONBLOCK) != 0 &&
+		(p == NULL || p->ends[PIPE_READ] == 0))
+		return -FILE_ENXIO;
+	if (p == NULL) {
+		p = pipe_begin(t, client, PIPE_PLAIN);
+		if (p == NULL)
+			return -FILE_ENFILE;
+		p->ends[PIPE_READ] = 0;
+		p->node = (uint16_t)n;
+	}
+	d->object = pipe_number(t, p);
+	d->is_pipe = true;
+	d->offset = (uint16_t)(p->came[other] - (p->ends[other] > 0));
+	end_come(p, end_of(d));
+	if (is_of_both(d))
+		end_come(p, PIPE_WRITE);
+	return 0;
+}
+
+bool
+pipe_is_met(const struct pipe *p, const struct description *d)
+{
+	return p->node == 0 || is_of_both(d) ||
+		p->came[end_of(d) == PIPE_READ ? PIPE_WRITE : PIPE_READ] != d->offset;
+}
+
 /* --- who waits --- */
 
 void
@@ -116,8 +167,8 @@ pipe_poll(struct pipe *p, enum pipe_end end)
 	return pipe_has_room(p) ? FILE_POLL_WRITE : 0;
 }
 
-void
-pipe_end_close(struct tree *t, struct pipe *p, enum pipe_end end)
+static void
+end_close(struct tree *t, struct pipe *p, enum pipe_end end)
 {
 	if (--p->ends[end] > 0)
 		return;
@@ -126,6 +177,21 @@ pipe_end_close(struct tree *t, struct pipe *p, enum pipe_end end)
 		buffers_drop(t, p);
 	if (p->ends[PIPE_READ] == 0 && p->ends[PIPE_WRITE] == 0)
 		pipe_free(t, p);
+}
+
+void
+pipe_close(struct tree *t, const struct description *d)
+{
+	struct pipe *p = &t->pipe[d->object];
+	uint32_t n = p->node;
+
+	if (n != 0 && is_of_both(d))
+		end_close(t, p, PIPE_WRITE);
+	end_close(t, p, end_of(d));
+	if (n == 0)
+		return;
+	node_of(t, n)->opens--;
+	node_settle(t, n);
 }
 
 void

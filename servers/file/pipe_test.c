@@ -5,7 +5,8 @@
  *
  * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/places.c servers/file/event.c
+ * needs: servers/file/places.c servers/file/links.c servers/file/status.c
+ * needs: servers/file/event.c
  * needs: servers/file/lasting.c servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/zio.c
  * servers/file/message.c servers/file/socket.c servers/file/queue.c servers/file/serve_message.c
@@ -482,9 +483,127 @@ TEST(input_is_asked_for_once_and_goes_to_whoever_reads)
 	expect_sound();
 }
 
+/* --- pipes with names --- */
+
+static struct file_reply
+opens(uint32_t client, uint32_t how)
+{
+	return asked(client, (struct file_request){.op = FILE_OPEN, .arg = how}, "/p", 3);
+}
+
+TEST(who_opens_a_pipe_waits_for_the_other_end)
+{
+	uint32_t r, w;
+
+	reset();
+	memset(told, 0, sizeof(told));
+	expect_eq(ask_path(FILE_MAKE_PIPE, "/p", 0).error, 0);
+	expect_eq(ask_path(FILE_MAKE_PIPE, "/q/", 0).error, -E_NOENT);
+	expect_eq(opens(2, FILE_WRITABLE | FILE_NONBLOCK).error, -FILE_ENXIO);
+	r = opens(1, FILE_READABLE).handle;
+	expect_eq(on(FILE_OPENED, 1, r, 0, 0).error, -FILE_LATER);
+	expect_eq(polled(1, r, 0), 0);
+	w = opens(2, FILE_WRITABLE).handle;
+	expect_eq(told[1], 1);
+	expect_eq(on(FILE_OPENED, 2, w, 0, 0).error, 0);
+	/* it has come, and is gone again */
+	expect_eq(on(FILE_CLOSE, 2, w, 0, 0).error, 0);
+	expect_eq(on(FILE_OPENED, 1, r, 0, 0).error, 0);
+	expect_eq(polled(1, r, 0), FILE_POLL_HUNG_UP);
+	expect_eq(taken(1, r, 1), 0);
+	expect_sound();
+	w = opens(2, FILE_WRITABLE | FILE_NONBLOCK).handle;
+	expect_eq(written(2, w, "abc", 3), 3);
+	expect_eq(on(FILE_CLOSE, 1, r, 0, 0).error, 0);
+	expect_eq(written(2, w, "d", 1), -E_PIPE);
+	/* a second writer waits for a reader, who finds what is there */
+	expect_eq(on(FILE_OPENED, 3, opens(3, FILE_WRITABLE).handle, 0, 0).error, -FILE_LATER);
+	r = opens(1, FILE_READABLE | FILE_NONBLOCK).handle;
+	expect_eq(told[3], 1);
+	expect_eq(taken(1, r, 9), 3);
+	expect_eq(taken(1, r, 9), -E_AGAIN);
+	expect_sound();
+	file_forget(&t, 1);
+	file_forget(&t, 2);
+	file_forget(&t, 3);
+	expect(t.pipe[0].ends[0] == 0 && t.pipe[0].node == 0);
+	expect_sound();
+}
+
+TEST(one_description_may_have_both_ends)
+{
+	struct file_status status;
+	uint32_t b, r;
+
+	reset();
+	ask_path(FILE_MAKE_PIPE, "/p", 0);
+	b = opens(1, FILE_READABLE | FILE_WRITABLE).handle;
+	expect_eq(on(FILE_OPENED, 1, b, 0, 0).error, 0);
+	expect_eq(polled(1, b, 0), FILE_POLL_WRITE);
+	expect_eq(written(1, b, "xy", 2), 2);
+	expect_eq(polled(1, b, 0), FILE_POLL_READ | FILE_POLL_WRITE);
+	expect_eq(taken(1, b, 1), 1);
+	r = opens(2, FILE_READABLE).handle;
+	expect_eq(on(FILE_OPENED, 2, r, 0, 0).error, 0);
+	expect_sound();
+	/* who reads is told when what both wait for comes, and when nobody writes any more */
+	expect_eq(taken(2, r, 9), 1);
+	expect_eq(taken(2, r, 9), -FILE_LATER);
+	memset(told, 0, sizeof(told));
+	expect_eq(taken(1, b, 9), -FILE_LATER);
+	expect_eq(written(1, b, "z", 1), 1);
+	expect(told[1] == 1 && told[2] == 1);
+	expect_eq(taken(1, b, 9), 1);
+	expect_eq(taken(2, r, 9), -FILE_LATER);
+	/* it is a file with a mode all the same, and ends without its name */
+	expect_eq(on(FILE_SET_MODE, 1, b, 0640, 0).error, 0);
+	expect_eq(on(FILE_STAT_OPEN, 1, b, 0, 0).kind, FILE_KIND_PIPE);
+	memcpy(&status, answer.data, sizeof(status));
+	expect(status.mode == (MODE_PIPE | 0640) && status.links == 1);
+	expect_eq(ask_path(FILE_REMOVE, "/p", 0).error, 0);
+	expect_eq(on(FILE_RESIZE, 1, b, 0, 0).error, -E_INVAL);
+	expect_eq(on(FILE_SEEK, 1, b, 0, 0).error, -FILE_ESPIPE);
+	expect_eq(on(FILE_CLOSE, 1, b, 0, 0).error, 0);
+	expect_eq(told[2], 2);
+	expect_eq(taken(2, r, 9), 0);
+	expect_eq(ask_path(FILE_MAKE_PIPE, "/p", 0).error, 0);
+	expect_eq(on(FILE_OPENED, 1, opens(1, FILE_WRITABLE).handle, 0, 0).error, -FILE_LATER);
+	expect_sound();
+	file_forget(&t, 2);
+	file_forget(&t, 1);
+	expect_sound();
+}
+
+TEST(pipes_with_names_count_as_all_others)
+{
+	char name[8] = "/p";
+	uint32_t h;
+
+	reset();
+	for (uint32_t i = 0; i <= PIPES_OF_CLIENT_MAX; i++) {
+		name[2] = (char)('0' + i);
+		expect_eq(ask_path(FILE_MAKE_PIPE, name, 0).error, 0);
+		expect_eq(ask_path(FILE_OPEN, name, FILE_READABLE).error,
+			i < PIPES_OF_CLIENT_MAX ? 0 : -FILE_ENFILE);
+	}
+	expect_eq(ask_path(FILE_OPEN, "/p0", FILE_WRITABLE).error, 0);
+	/* to have it is not to open it; there is nothing to cut */
+	h = ask_path(FILE_OPEN, name, 0).handle;
+	expect_eq(on(FILE_SET_TIME, 1, h, FILE_NOW, 0).error, 0);
+	expect_eq(on(FILE_READ, 1, h, 1, 0).error, -E_BADF);
+	expect_eq(ask_path(FILE_OPEN, "/p0", FILE_EMPTY | FILE_WRITABLE).error, 0);
+	expect_eq(ask_path(FILE_OPEN, "/p0", FILE_DIRECTORY | FILE_READABLE).error, -FILE_ENOTDIR);
+	expect_sound();
+	file_forget(&t, 1);
+	expect_sound();
+}
+
 int
 main(void)
 {
+	RUN(who_opens_a_pipe_waits_for_the_other_end);
+	RUN(one_description_may_have_both_ends);
+	RUN(pipes_with_names_count_as_all_others);
 	RUN(who_waits_is_told_once);
 	RUN(bytes_of_several_messages_are_in_one_piece);
 	RUN(a_full_pipe_takes_a_message_whole_or_not);

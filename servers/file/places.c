@@ -154,8 +154,8 @@ put_paths(struct serving *s, const struct led *l, uint32_t count)
 int
 places_refer(struct serving *s)
 {
-	bool has_two = s->r->op == FILE_RENAME || s->r->op == FILE_LINK;
-	uint32_t count = has_two || (s->r->op == FILE_SYMLINK && !s->is_moved) ? 2 : 1;
+	bool has_two = paths_of_request(s->r) == 2;
+	uint32_t count = has_two || s->r->op == FILE_SYMLINK ? 2 : 1;
 	uint32_t own = s->t->place.number;
 	struct led l[2] = {0};
 

@@ -84,6 +84,8 @@
  * other paths, which FILE_REST says, with their zero bytes
  */
 #define FILE_ELSEWHERE 513
+/* Inside of the server: a symbolic link in memory is on the path */
+#define FILE_LINKED 514
 
 enum file_op {
 	/* path, arg: FILE_CREATE and so on, more: mode of a new file -> handle, size, kind, node */
@@ -240,13 +242,17 @@ enum file_op {
 	 */
 	FILE_LIST_TAKE = 55,
 	FILE_SYNC = 27,		/* handle: what is in the file outlives the machine */
-	/* path: that of the link, zero byte, what it says, zero byte; PERM: memory has no links */
-	FILE_SYMLINK = 28,
+	FILE_SYMLINK = 28,	/* path: that of the link, zero byte, what it says, zero byte */
 	FILE_READ_LINK = 29,	/* path -> count, and as many bytes; INVAL: it is no link */
+	FILE_MAKE_PIPE = 56,	/* path, more: its mode -> nothing: a pipe with a name */
+	/* handle -> nothing: it is no pipe with a name, or its other end was open since; LATER */
+	FILE_OPENED = 57,
 	/* path; or handle: of what it lies in -> struct file_space */
 	FILE_SPACE = 50,
 	FILE_SPACE_OPEN = 51,
 };
+
+#define FILE_LINKS_MAX 40		/* symbolic ones that one path leads through, as in Linux */
 
 /* FILE_SET_TIME */
 #define FILE_NOW 1
@@ -299,7 +305,8 @@ enum file_kind {
 	FILE_KIND_LIST = 10,	/* of what is waited for */
 	FILE_KIND_LINK = 5,	/* inside of the server: no answer has it */
 	FILE_KIND_OTHER = 6,	/* of a host, and not for programs here */
-	FILE_KIND_SYMLINK = 7,
+	FILE_KIND_SYMLINK = 11,
+	FILE_KIND_DEVICE = 12,	/* that is a file in memory: /dev/zero and its like */
 	FILE_KIND_TOLD = 4,	/* no answer: something that was to be waited for has happened */
 };
 

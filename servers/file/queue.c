@@ -4,7 +4,7 @@
  */
 #include <abi/errors.h>
 #include <base/str.h>
-#include <servers/file/tree.h>
+#include <servers/file/messages.h>
 
 struct pipe *
 queue_find(struct tree *t, const struct file_name *name)

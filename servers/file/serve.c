@@ -6,9 +6,9 @@
 #include <base/str.h>
 #include <servers/file/cores.h>
 #include <servers/file/locks.h>
+#include <servers/file/messages.h>
+#include <servers/file/operation.h>
 #include <servers/file/places.h>
-#include <servers/file/share.h>
-#include <servers/file/serving.h>
 
 #define HOW_FLAGS (FILE_READABLE | FILE_WRITABLE | FILE_APPEND | FILE_NONBLOCK)
 
@@ -16,70 +16,6 @@ static bool
 is_path(const struct serving *s)
 {
 	return str_len_max(s->path, FILE_PATH_MAX) < FILE_PATH_MAX;
-}
-
-static void
-file_describe(const struct serving *s, uint32_t n)
-{
-	s->reply->kind = node_of(s->t, n)->kind;
-	s->reply->value = node_of(s->t, n)->size;
-	s->reply->node = node_number(s->t, n);
-}
-
-/* A directory or a file in memory; what has a type of its own lies nowhere. */
-static void
-space_describe(struct serving *s, uint64_t type)
-{
-	struct tree *t = s->t;
-	struct file_space space = {.type = type, .block_bytes = BLOCK_BYTES,
-		.piece_bytes = BLOCK_BYTES, .name_max = FILE_NAME_MAX};
-
-	if (type == FILE_SPACE_MEMORY) {
-		space.id = FILE_DEVICE_MEMORY + t->place.number;
-		blocks_count(&space.blocks, &space.free);
-		for (const struct block *b = t->free; b != NULL; b = b->next)
-			space.free++;
-		space.available = space.free;
-		space.files = space.free_files = NODES_MAX;
-		for (uint32_t i = 0; i < t->nodes; i++)
-			space.free_files -= node_of(t, i)->kind != FILE_KIND_NONE;
-	}
-	memcpy(s->out, &space, sizeof(space));
-	s->out_bytes = sizeof(space);
-}
-
-static uint64_t
-space_of_node(const struct tree *t, uint32_t n)
-{
-	return t->proc != 0 && (n == t->proc || node_of(t, n)->is_shown) ? FILE_SPACE_PROC :
-		FILE_SPACE_MEMORY;
-}
-
-static uint64_t
-space_of(const struct tree *t, const struct description *d)
-{
-	switch (description_kind(t, d)) {
-	case FILE_KIND_PIPE: return FILE_SPACE_PIPES;
-	case FILE_KIND_SOCKET: return FILE_SPACE_SOCKETS;
-	case FILE_KIND_QUEUE: return FILE_SPACE_QUEUES;
-	default: return space_of_node(t, d->object);
-	}
-}
-
-static void
-file_describe_all(struct serving *s, uint32_t n)
-{
-	const struct node *node = node_of(s->t, n);
-	uint64_t time = node->modified + s->t->began;
-	const struct file_status status = {.modified = time, .accessed = time, .changed = time,
-		.node = node_number(s->t, n), .mode = node->mode,
-		.device = FILE_DEVICE_MEMORY + s->t->place.number,
-		.links = node->links + 1u - node->is_unlinked, .blocks = (node->size + 511) / 512};
-
-	file_describe(s, n);
-	s->reply->count = node->fixed != 0 && !node->is_renamed ? FILE_ARCHIVED : 0;
-	s->out_bytes = sizeof(status);
-	memcpy(s->out, &status, sizeof(status));
 }
 
 /* May the node be opened so? */
@@ -90,9 +26,20 @@ check_open(const struct node *n, uint32_t how)
 		return -FILE_ENOTDIR;
 	if ((how & (FILE_WRITABLE | FILE_EMPTY)) != 0 && n->kind == FILE_KIND_DIRECTORY)
 		return -FILE_EISDIR;
-	if (n->kind == FILE_KIND_SOCKET)
-		return -FILE_ENXIO;
-	return 0;
+	if ((how & (FILE_READABLE | FILE_WRITABLE | FILE_EMPTY)) == 0)
+		return 0;
+	return n->kind == FILE_KIND_SOCKET ? -FILE_ENXIO :
+		n->kind == FILE_KIND_SYMLINK ? -FILE_ELOOP : 0;
+}
+
+/* The node that the path means, maybe a link itself. */
+static int
+find_meant(const struct serving *s)
+{
+	int n = tree_find(s->t, s->path);
+
+	return n >= 0 && node_of(s->t, (uint32_t)n)->kind == FILE_KIND_SYMLINK &&
+		last_of_path(s->r, 0) == LAST_FOLLOWED ? -FILE_LINKED : n;
 }
 
 /* The node to open: found, or made if there is none. */
@@ -106,7 +53,7 @@ node_to_open(const struct serving *s)
 	if ((r->arg & FILE_NAMELESS) != 0)
 		return (r->arg & FILE_DIRECTORY) != 0 ? -E_INVAL :
 			tree_make_nameless(s->t, s->path, r->more);
-	n = tree_find(s->t, s->path);
+	n = find_meant(s);
 	if (n >= 0 && (r->arg & (FILE_CREATE | FILE_EXCLUSIVE)) == (FILE_CREATE | FILE_EXCLUSIVE))
 		return -E_EXIST;
 	return n == -E_NOENT && (r->arg & FILE_CREATE) != 0 ?
@@ -129,11 +76,16 @@ serve_open(struct serving *s)
 	if (n < 0)
 		return n;
 	result = check_open(node_of(t, n), r->arg);
-	if (result == 0 && (r->arg & FILE_EMPTY) != 0)
+	if (result == 0 && (r->arg & FILE_EMPTY) != 0 &&
+		node_of(t, n)->kind == FILE_KIND_FILE)
 		result = node_resize(t, (uint32_t)n, 0);
 	if (result != 0)
 		return result;
 	*d = (struct description){.object = (uint32_t)n, .flags = (uint16_t)(r->arg & HOW_FLAGS)};
+	if (node_of(t, n)->kind == FILE_KIND_PIPE && (d->flags & (FILE_READABLE | FILE_WRITABLE)))
+		result = pipe_open(t, s->client, (uint32_t)n, d);
+	if (result != 0)
+		return result;
 	node_of(t, n)->opens++;
 	s->reply->handle = handle_number(t, handle_open(t, s->client, d));
 	file_describe(s, (uint32_t)n);
@@ -190,8 +142,7 @@ put_node(struct serving *s, uint64_t at, uint64_t next, uint32_t entry)
 	uint32_t n = tree_node_of(s->t, entry);
 
 	return file_put_entry(s, &(struct file_entry){.node = node_number(s->t, n), .next = next,
-		.type = node_of(s->t, n)->kind == FILE_KIND_DIRECTORY ? FILE_ENTRY_DIRECTORY :
-		FILE_ENTRY_FILE},
+		.type = (uint8_t)(file_mode_of(node_of(s->t, n)->kind) >> MODE_KIND_SHIFT)},
 		name, str_len(name));
 }
 
@@ -222,7 +173,8 @@ serve_list(struct serving *s, struct description *d)
 static uint32_t
 bytes_to_follow(const struct serving *s, const struct node *n, uint64_t end)
 {
-	uint64_t limit = s->r->op == FILE_READ ? n->size : FILE_SIZE_MAX;
+	uint64_t limit = s->r->op == FILE_READ && n->kind == FILE_KIND_FILE ? n->size :
+		FILE_SIZE_MAX;
 	uint64_t left = end < limit ? limit - end : 0;
 
 	return left < s->r->more ? (uint32_t)left : s->r->more;
@@ -305,7 +257,7 @@ serve_pipe(struct serving *s, struct description *d)
 	if (count == -FILE_LATER && (d->flags & FILE_NONBLOCK) != 0)
 		return -E_AGAIN;
 	if (count == -FILE_LATER)
-		pipe_watch(p, end_of(d), s->client);
+		pipe_watch(p, r->op == FILE_READ ? PIPE_READ : PIPE_WRITE, s->client);
 	if (count < 0)
 		return (int)count;
 	s->reply->count = (uint32_t)count;
@@ -447,18 +399,16 @@ serve_where(struct serving *s, const struct description *d)
 	return 0;
 }
 
+/* Who opens a pipe with a name waits until somebody has its other end. */
 static int
-serve_status(const struct serving *s, const struct description *d)
+serve_opened(const struct serving *s, const struct description *d)
 {
-	struct node *n = node_of(s->t, d->object);
+	struct pipe *p = d->is_pipe ? &s->t->pipe[d->object] : NULL;
 
-	if (d->is_pipe)
-		return -E_INVAL;
-	if (s->r->op == FILE_SET_TIME)
-		n->modified = s->r->arg == FILE_NOW ? time_now() : s->r->offset - s->t->began;
-	else
-		n->mode = s->r->arg & FILE_MODE_BITS;
-	return 0;
+	if (p == NULL || (d->flags & FILE_NONBLOCK) != 0 || pipe_is_met(p, d))
+		return 0;
+	pipe_watch(p, end_of(d), s->client);
+	return -FILE_LATER;
 }
 
 /* A request on a handle of a share that is not answered from what is known here. */
@@ -467,7 +417,7 @@ needs_host(const struct file_request *r)
 {
 	return r->op != FILE_CLOSE && r->op != FILE_SHARE && r->op != FILE_POLL &&
 		r->op != FILE_WHERE && r->op != FILE_LOCK && r->op != FILE_ZIO_WRITE &&
-		r->op != FILE_ZIO_READ && r->op != FILE_SET_FLAGS &&
+		r->op != FILE_ZIO_READ && r->op != FILE_SET_FLAGS && r->op != FILE_OPENED &&
 		(r->op != FILE_SEEK || r->arg == FILE_FROM_END);
 }
 
@@ -507,15 +457,9 @@ serve_handle(struct serving *s)
 	case FILE_LIST_CHANGE:
 	case FILE_LIST_TAKE: return serve_event(s, d);
 	case FILE_STAT_OPEN:
-		if (d->is_pipe)
-			*s->reply = (struct file_reply){.kind = description_kind(s->t, d),
-				.node = FILE_NUMBERS + d->object + 1};
-		else
-			file_describe_all(s, d->object);
+		file_describe_open(s, d);
 		return 0;
-	case FILE_SPACE_OPEN:
-		space_describe(s, space_of(s->t, d));
-		return 0;
+	case FILE_SPACE_OPEN: return serve_space(s, d);
 	case FILE_SET_TIME:
 	case FILE_SET_MODE: return serve_status(s, d);
 	case FILE_SHARE: return serve_share(s, d);
@@ -525,24 +469,37 @@ serve_handle(struct serving *s)
 	case FILE_LIST: return serve_list(s, d);
 	case FILE_WHERE: return serve_where(s, d);
 	case FILE_SYNC: return 0;
+	case FILE_OPENED: return serve_opened(s, d);
 	case FILE_SEEK: return serve_seek(s, d);
 	case FILE_SET_FLAGS: return serve_flags(s, d);
 	default: return serve_contents(s, d);
 	}
 }
 
+/* The second of two texts is another path, or what a link is to say. */
 static int
-serve_rename(struct tree *t, uint32_t op, const char *path)
+serve_two(const struct serving *s)
 {
-	size_t first = str_len_max(path, FILE_PATH_MAX), second;
+	const char *second = path_of_request(s, 1);
+	int result = paths_check(s);
 
-	if (first >= FILE_PATH_MAX - 1)
-		return -FILE_ENAMETOOLONG;
-	second = str_len_max(path + first + 1, FILE_PATH_MAX - first - 1);
-	if (second == FILE_PATH_MAX - first - 1)
-		return -FILE_ENAMETOOLONG;
-	return op == FILE_LINK ? tree_link(t, path, path + first + 1) :
-		tree_rename(t, path, path + first + 1);
+	if (result != 0)
+		return result;
+	if (s->r->op == FILE_RENAME)
+		return tree_rename(s->t, s->path, second);
+	if (s->r->op == FILE_SYMLINK)
+		return second[0] == 0 ? -E_NOENT : tree_symlink(s->t, s->path, second);
+	result = last_of_path(s->r, 0) == LAST_FOLLOWED ? find_meant(s) : 0;
+	return result < 0 ? result : tree_link(s->t, s->path, second);
+}
+
+static int
+serve_read_link(struct serving *s, uint32_t n)
+{
+	if (node_of(s->t, n)->kind != FILE_KIND_SYMLINK)
+		return -E_INVAL;
+	s->out_bytes = s->reply->count = (uint32_t)node_read(s->t, n, 0, s->out, FILE_DATA_MAX);
+	return 0;
 }
 
 static int
@@ -555,15 +512,13 @@ serve_path(struct serving *s)
 		return -FILE_ENAMETOOLONG;
 	if (r->op == FILE_REMOVE)
 		return tree_remove(s->t, s->path, (r->arg & FILE_DIRECTORY) != 0);
-	n = r->op != FILE_MAKE_DIRECTORY ? tree_find(s->t, s->path) :
-		tree_make(s->t, s->path, FILE_KIND_DIRECTORY, r->more);
-	/* there are no links in memory */
+	n = r->op != FILE_MAKE_DIRECTORY && r->op != FILE_MAKE_PIPE ? find_meant(s) :
+		tree_make(s->t, s->path, r->op == FILE_MAKE_PIPE ? FILE_KIND_PIPE :
+			FILE_KIND_DIRECTORY, r->more);
 	if (n >= 0 && r->op == FILE_READ_LINK)
-		return -E_INVAL;
-	if (r->op == FILE_SYMLINK)
-		return n >= 0 ? -E_EXIST : n == -E_NOENT ? -E_PERM : n;
+		return serve_read_link(s, (uint32_t)n);
 	if (n >= 0 && r->op == FILE_SPACE)
-		space_describe(s, space_of_node(s->t, (uint32_t)n));
+		space_of_node(s, (uint32_t)n);
 	else if (n >= 0)
 		file_describe_all(s, (uint32_t)n);
 	return n < 0 ? n : 0;
@@ -616,8 +571,31 @@ serve_named(struct serving *s)
 	switch (s->r->op) {
 	case FILE_OPEN: return serve_open(s);
 	case FILE_LINK:
-	case FILE_RENAME: return serve_rename(s->t, s->r->op, s->path);
+	case FILE_SYMLINK:
+	case FILE_RENAME: return serve_two(s);
 	default: return serve_path(s);
+	}
+}
+
+/*
+ * The same of what is known of it so far. Paths lead on through links in memory, so that what they
+ * name may be a host's after all; and two that seem to lie apart may not.
+ */
+static int
+serve_in_memory(struct serving *s, int result)
+{
+	for (;;) {
+		int changed;
+
+		if (result == SHARE_MEMORY)
+			result = serve_named(s);
+		if (result != -FILE_LINKED && result != -FILE_EXDEV)
+			return result;
+		changed = links_follow(s);
+		if (changed <= 0)
+			return changed < 0 ? changed : result == -FILE_LINKED ? -FILE_ENOTDIR :
+				result;
+		result = share_serve_paths(s);
 	}
 }
 
@@ -650,7 +628,6 @@ static int
 serve(struct serving *s)
 {
 	struct client_bytes *of = client_bytes_there(s->t, s->client);
-	int result;
 
 	if (s->r->op != FILE_REST && of != NULL)
 		bytes_drop(s->t, &of->rest);
@@ -660,12 +637,11 @@ serve(struct serving *s)
 	case FILE_SPACE:
 	case FILE_REMOVE:
 	case FILE_MAKE_DIRECTORY:
+	case FILE_MAKE_PIPE:
 	case FILE_LINK:
 	case FILE_SYMLINK:
 	case FILE_READ_LINK:
-	case FILE_RENAME:
-		result = share_serve_paths(s);
-		return result == SHARE_MEMORY ? serve_named(s) : result;
+	case FILE_RENAME: return serve_in_memory(s, share_serve_paths(s));
 	case FILE_CLOSE:
 	case FILE_READ:
 	case FILE_WRITE:
@@ -695,6 +671,7 @@ serve(struct serving *s)
 	case FILE_LIST_TAKE:
 	case FILE_POLL:
 	case FILE_SYNC:
+	case FILE_OPENED:
 	case FILE_LOCK:
 	case FILE_SET_FLAGS: return serve_handle(s);
 	default: return serve_others(s);
@@ -733,7 +710,7 @@ go_on(struct serving *s, struct file_request *r)
 
 	*r = *share_request(o);
 	result = share_go_on(s, o);
-	return result == SHARE_MEMORY ? serve_named(s) : result;
+	return result == SHARE_MEMORY ? serve_in_memory(s, result) : result;
 }
 
 uint32_t

@@ -4,6 +4,7 @@
  */
 #include <abi/errors.h>
 #include <base/str.h>
+#include <servers/file/messages.h>
 #include <servers/file/serving.h>
 
 static bool
@@ -32,6 +33,27 @@ read_address(const struct serving *s, struct file_address *a)
 	memcpy(a, s->data, sizeof(*a));
 	return a->name.bytes <= FILE_ADDRESS_MAX &&
 		str_len_max(a->path, FILE_ADDRESS_PATH) < FILE_ADDRESS_PATH;
+}
+
+/* The path has a link: 1, and another path; or an error. */
+static int
+follow_name(struct serving *s, struct file_address *a, enum last_name last)
+{
+	int result = link_follow(s->t, &(struct linked){a->path,
+		(uint32_t)str_len(a->path) + 1, sizeof(a->path), &s->links}, last);
+
+	return result != 0 ? result : -FILE_ENOTDIR;
+}
+
+static int
+find_named(struct serving *s, const struct pipe *p, struct file_address *a, struct pipe **found)
+{
+	int result;
+
+	while ((result = socket_find(s->t, p, a, found)) == -FILE_LINKED)
+		if ((result = follow_name(s, a, LAST_FOLLOWED)) != 1)
+			break;
+	return result;
 }
 
 static void
@@ -155,8 +177,14 @@ static int
 serve_bind(struct serving *s, struct pipe *p)
 {
 	struct file_address a;
+	int result;
 
-	return read_address(s, &a) ? socket_bind(s->t, p, &a, s->r->more) : -E_INVAL;
+	if (!read_address(s, &a))
+		return -E_INVAL;
+	while ((result = socket_bind(s->t, p, &a, s->r->more)) == -FILE_LINKED)
+		if ((result = follow_name(s, &a, LAST_IN_DIRECTORY)) != 1)
+			break;
+	return result;
 }
 
 static int
@@ -174,7 +202,7 @@ serve_connect(struct serving *s, const struct description *d, struct pipe *p)
 		socket_disconnect(s->t, p);
 		return 0;
 	}
-	result = socket_find(s->t, p, &a, &to);
+	result = find_named(s, p, &a, &to);
 	if (result == 0)
 		result = socket_connect(s->t, s->client, p, to);
 	return result == -FILE_LATER ? later(s, d, to, 0) : result;
@@ -255,7 +283,7 @@ serve_out(struct serving *s, const struct description *d, struct pipe *p)
 		what.pid = (int32_t)(r->offset >> 32);
 		memcpy(right, (const char *)s->data + sizeof(a), r->more * sizeof(right[0]));
 		if (a.name.bytes > 0 && p->type == PIPE_DATAGRAM)
-			result = socket_find(s->t, p, &a, &to);
+			result = find_named(s, p, &a, &to);
 	}
 	if (result == 0)
 		result = is_queue(p) ? queue_send(s->t, s->client, p, &what) :

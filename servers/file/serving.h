@@ -15,8 +15,9 @@ struct serving {
 	struct tree *t;
 	uint32_t client;
 	const struct file_request *r;
-	char *path;			/* FILE_PATH_MAX bytes of paths */
+	char *path;			/* FILE_PATH_MAX bytes of paths, and two zero bytes */
 	bool is_moved;			/* they are not those that the client has named */
+	uint8_t links;			/* symbolic ones that they have led through */
 	/* behind the head; of FILE_WRITE, FILE_STAGE, FILE_OFFER as much as these say */
 	const void *data;
 	uint32_t data_bytes;
@@ -30,8 +31,40 @@ struct serving {
  */
 bool file_put_entry(struct serving *s, const struct file_entry *e, const char *name, size_t len);
 
+/* What Linux says of a kind: S_IFDIR and so on. */
+uint32_t file_mode_of(uint8_t kind);
+
+/* The answer says what a node is, or all of a struct file_status. */
+void file_describe(const struct serving *s, uint32_t n);
+void file_describe_all(struct serving *s, uint32_t n);
+void file_describe_open(struct serving *s, const struct description *d);
+
+/* FILE_SPACE of a node, FILE_SPACE_OPEN; FILE_SET_TIME, FILE_SET_MODE. 0 or a negative error. */
+void space_of_node(struct serving *s, uint32_t n);
+int serve_space(struct serving *s, const struct description *d);
+int serve_status(const struct serving *s, const struct description *d);
+
 /* Where does a path of the request begin? The second one lies behind the first. */
 const char *path_of_request(const struct serving *s, int number);
+
+/* Those that name something: of a new symbolic link the second one is what it is to say. */
+uint32_t paths_of_request(const struct file_request *r);
+
+/* What the last name of one of them is to the request. */
+enum last_name last_of_path(const struct file_request *r, uint32_t number);
+
+/*
+ * Symbolic links in memory on a path, and on all of the request's, give way to what they say.
+ * link_follow: the first one, on a path of so many bytes, with what lies behind it, and with room
+ * for so many. 1: something has changed; 0: there is none; -FILE_ELOOP, -FILE_ENAMETOOLONG.
+ */
+struct linked {
+	char *path;
+	uint32_t bytes, room;
+	uint8_t *links;
+};
+int link_follow(struct tree *t, struct linked *l, enum last_name last);
+int links_follow(struct serving *s);
 
 /* Are they whole? Of a new link the second one is what it is to say. 0; -FILE_ENAMETOOLONG. */
 int paths_check(const struct serving *s);
@@ -58,13 +91,6 @@ int serve_poll(struct serving *s, const struct description *d);
 /* The same of a pipe of event.c. */
 uint32_t event_poll(struct serving *s, struct pipe *p, struct file_waits *waits);
 void event_watch(struct serving *s, struct pipe *p);
-
-/* The end of a pipe that a description is of. */
-static inline enum pipe_end
-end_of(const struct description *d)
-{
-	return (d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE;
-}
 
 /* One description that is new: its handle goes into the answer. */
 void serve_claimed(struct serving *s, const struct pipe *p, struct description *d, uint32_t flags);

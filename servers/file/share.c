@@ -259,12 +259,21 @@ send_message(struct serving *s, struct operation *o)
 
 /* Paths for the tree in memory. */
 static int
-serve_in_memory(struct serving *s, struct operation *o)
+lead_to_memory(struct serving *s, struct operation *o)
 {
-	memcpy(s->path, o->way[0].text, FILE_PATH_MAX);
+	size_t first = str_len(o->way[0].text) + 1;
+	int result = SHARE_MEMORY;
+
+	memcpy(s->path, o->way[0].text, first);
+	/* what a new link is to say */
+	if (first + str_len(o->way[1].text) <= FILE_PATH_MAX)
+		str_copy(s->path + first, FILE_PATH_MAX + 1 - first, o->way[1].text);
+	else
+		result = -FILE_ENAMETOOLONG;
 	s->is_moved = true;
+	s->links = o->links;
 	operation_end(s->t, o);
-	return SHARE_MEMORY;
+	return result;
 }
 
 /* 0: the next message was sent, or the last one answered; 1: the stage has changed. */
@@ -296,7 +305,7 @@ operation_run(struct serving *s, struct operation *o)
 			result = 0;
 	}
 	if (result == SHARE_MEMORY)
-		return serve_in_memory(s, o);
+		return lead_to_memory(s, o);
 	if (result == 0 && o->stage != STAGE_DONE)
 		return SHARE_LATER;
 	operation_end(s->t, o);
@@ -328,8 +337,7 @@ path_of_request(const struct serving *s, int number)
 int
 paths_check(const struct serving *s)
 {
-	bool has_two = s->r->op == FILE_RENAME || s->r->op == FILE_LINK ||
-		s->r->op == FILE_SYMLINK;
+	bool has_two = paths_of_request(s->r) == 2 || s->r->op == FILE_SYMLINK;
 	size_t first = str_len_max(s->path, FILE_PATH_MAX), second;
 
 	if (first >= FILE_PATH_MAX - (has_two ? 1 : 0))
@@ -350,7 +358,7 @@ way_begin(struct way *w, const char *path, uint32_t base)
 int
 share_serve_paths(struct serving *s)
 {
-	bool has_two = s->r->op == FILE_RENAME || s->r->op == FILE_LINK;
+	bool has_two = paths_of_request(s->r) == 2;
 	uint32_t base[2] = {0, 0};
 	struct operation *o;
 	int share[2];
@@ -367,6 +375,7 @@ share_serve_paths(struct serving *s)
 	if (o == NULL)
 		return -E_NOMEM;
 	o->share = s->t->share[share[0]];
+	o->links = s->links;
 	way_begin(&o->way[0], path_of_request(s, 0), base[0]);
 	if (has_two || s->r->op == FILE_SYMLINK)
 		way_begin(&o->way[1], path_of_request(s, 1), base[1]);

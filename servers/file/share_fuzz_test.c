@@ -3,7 +3,8 @@
  * Folders of a host that says anything. SEED=n does one of them again.
  *
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/places.c servers/file/event.c
+ * needs: servers/file/places.c servers/file/links.c servers/file/status.c
+ * needs: servers/file/event.c
  * needs: servers/file/lasting.c servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
  * needs: servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/zio.c
  * servers/file/message.c

@@ -103,7 +103,7 @@ check_kind(const struct operation *o)
 	if ((how & (FILE_WRITABLE | FILE_EMPTY)) != 0 && kind == FILE_KIND_DIRECTORY)
 		return -FILE_EISDIR;
 	if (kind == FILE_KIND_SYMLINK)
-		return -FILE_ELOOP;
+		return (how & (FILE_READABLE | FILE_WRITABLE | FILE_EMPTY)) != 0 ? -FILE_ELOOP : 0;
 	/* a host would wait for who opens the other end of a pipe, and devices are the host's */
 	return kind == FILE_KIND_OTHER && (how & (FILE_READABLE | FILE_WRITABLE)) != 0 ?
 		-FILE_ENXIO : 0;
@@ -707,6 +707,7 @@ stage_behind_walk(struct serving *s, struct operation *o)
 	case FILE_READ_LINK:
 		o->stage = STAGE_READLINK;
 		return (o->way[0].kind & NINEP_LINK) != 0 ? 0 : -E_INVAL;
+	case FILE_MAKE_PIPE: return -E_PERM;
 	case FILE_LINK:
 		if (o->which == 0) {
 			o->which = 1;

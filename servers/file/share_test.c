@@ -3,7 +3,8 @@
  * Folders of the host, which says what the test wants it to, right and wrong.
  *
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/places.c servers/file/event.c
+ * needs: servers/file/places.c servers/file/links.c servers/file/status.c
+ * needs: servers/file/event.c
  * needs: servers/file/lasting.c servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
  * needs: servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/zio.c
  * servers/file/message.c
@@ -138,7 +139,7 @@ TEST(links_are_followed_on_the_machine)
 	expect_eq(ask_again(1).kind, FILE_KIND_SYMLINK);
 	answer_clunk();
 	put_off_path(FILE_STAT, "/s/l", 0);
-	for (int i = 0; i < LINKS_MAX; i++) {
+	for (int i = 0; i < FILE_LINKS_MAX; i++) {
 		expect_eq(lead("l").error, -FILE_LATER);
 		answer_clunk();
 	}

@@ -19,21 +19,14 @@ struct names {
 static bool
 wants_directory(const struct operation *o)
 {
-	return o->r.op == FILE_REMOVE || o->r.op == FILE_MAKE_DIRECTORY ||
-		o->r.op == FILE_RENAME || o->r.op == FILE_SYMLINK ||
-		(o->r.op == FILE_LINK && o->which == 1);
+	return last_of_path(&o->r, o->which) == LAST_IN_DIRECTORY;
 }
 
 /* Does it want what a link leads to, where the path ends with one? */
 static bool
 follows(const struct operation *o)
 {
-	uint32_t how = o->r.arg;
-
-	if (o->r.op == FILE_OPEN && (how & (FILE_CREATE | FILE_EXCLUSIVE)) ==
-		(FILE_CREATE | FILE_EXCLUSIVE))
-		return false;
-	return o->r.op != FILE_READ_LINK && (how & FILE_NO_FOLLOW) == 0;
+	return last_of_path(&o->r, o->which) == LAST_FOLLOWED;
 }
 
 static uint32_t
@@ -176,7 +169,7 @@ walk_follow(struct serving *s, struct operation *o, const char *target, size_t l
 	uint32_t name = w->at;
 	int result;
 
-	if (++o->links > LINKS_MAX)
+	if (++o->links > FILE_LINKS_MAX)
 		return -FILE_ELOOP;
 	if (len == 0)
 		return -E_NOENT;

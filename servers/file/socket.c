@@ -6,7 +6,7 @@
  */
 #include <abi/errors.h>
 #include <base/str.h>
-#include <servers/file/tree.h>
+#include <servers/file/messages.h>
 
 #define AUTO_DIGITS 5			/* of a name that the server makes */
 
@@ -118,7 +118,7 @@ find_path(struct tree *t, const char *path, struct pipe **found)
 		return n;
 	node = node_of(t, n);
 	if (node->kind != FILE_KIND_SOCKET)
-		return -FILE_ECONNREFUSED;
+		return node->kind == FILE_KIND_SYMLINK ? -FILE_LINKED : -FILE_ECONNREFUSED;
 	if (t->pipe[node->target].type < PIPE_STREAM)
 		return -FILE_ECONNREFUSED;
 	e = endpoint_at(t, node->target);

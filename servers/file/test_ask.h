@@ -11,6 +11,7 @@
 #include <base/str.h>
 #include <base/test.h>
 #include <servers/file/cores.h>
+#include <servers/file/messages.h>
 #include <servers/file/operation.h>
 
 #define BLOCKS 40
@@ -569,6 +570,18 @@ expect_sound_places(void)
 		expect_eq(of[i], t.listed_of[i]);
 }
 
+/* A description of a pipe's end, or of both. */
+static inline void
+sound_end(const struct description *d, uint32_t ends[2], uint32_t opens[NODES_MAX])
+{
+	const struct pipe *p = &t.pipe[d->object];
+
+	ends[PIPE_READ] += (d->flags & FILE_READABLE) != 0;
+	ends[PIPE_WRITE] += (d->flags & FILE_WRITABLE) != 0;
+	opens[p->node] += p->node != 0;
+	expect(p->node == 0 || node_of(&t, p->node)->kind == FILE_KIND_PIPE);
+}
+
 /* Every node hangs on a directory, every handle on a description, no block is lost. */
 static inline void
 expect_sound(void)
@@ -595,8 +608,7 @@ expect_sound(void)
 			t.pipe[t.description[i].object].type != PIPE_PLAIN)
 			typed[t.description[i].object]++;
 		else if (standing[i] > 0 && t.description[i].is_pipe)
-			ends[t.description[i].object][(t.description[i].flags & FILE_READABLE) ?
-				PIPE_READ : PIPE_WRITE]++;
+			sound_end(&t.description[i], ends[t.description[i].object], opens);
 		else if (standing[i] > 0 && !t.description[i].is_host)
 			opens[t.description[i].object]++;
 	}

@@ -88,6 +88,13 @@ find_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
 	return n < 0 ? n : (int)tree_node_of(t, (uint32_t)n);
 }
 
+/* What is no directory is in the place of one. */
+static int
+no_directory(const struct node *n)
+{
+	return n->kind == FILE_KIND_SYMLINK ? -FILE_LINKED : -FILE_ENOTDIR;
+}
+
 /*
  * Where a path leads: the directory of its last name, and that name (len 0: the path is the root).
  */
@@ -115,7 +122,7 @@ walk(const struct tree *t, const char *path, struct place *p)
 			p->dir = (uint32_t)dir;
 		}
 		if (node_of(t, p->dir)->kind != FILE_KIND_DIRECTORY)
-			return -FILE_ENOTDIR;
+			return no_directory(node_of(t, p->dir));
 		p->name = name;
 		p->len = len;
 	}
@@ -133,8 +140,30 @@ tree_find(const struct tree *t, const char *path)
 	result = p.len == 0 ? ROOT : find_in(t, p.dir, p.name, p.len);
 	if (result >= 0 && path[str_len(path) - 1] == '/' &&
 		node_of(t, result)->kind != FILE_KIND_DIRECTORY)
-		return -FILE_ENOTDIR;
+		return no_directory(node_of(t, result));
 	return result;
+}
+
+uint32_t
+tree_find_link(const struct tree *t, const char *path, enum last_name last, uint32_t span[2])
+{
+	const char *rest = path, *name;
+	bool is_last, has_slash;
+	int n = ROOT;
+	size_t len;
+
+	while (n >= 0 && node_of(t, (uint32_t)n)->kind == FILE_KIND_DIRECTORY &&
+		(name = next_name(rest, &len, &rest)) != NULL) {
+		n = find_in(t, (uint32_t)n, name, len);
+		span[0] = (uint32_t)(name - path);
+		span[1] = (uint32_t)(rest - path);
+	}
+	if (n < 0 || node_of(t, (uint32_t)n)->kind != FILE_KIND_SYMLINK)
+		return 0;
+	has_slash = *rest == '/';
+	is_last = next_name(rest, &len, &rest) == NULL;
+	return is_last && (last == LAST_IN_DIRECTORY || (last == LAST_ITSELF && !has_slash)) ?
+		0 : (uint32_t)n;
 }
 
 int
@@ -231,8 +260,9 @@ node_find_free(struct tree *t)
 	return nodes_add(t) ? (int)(t->nodes - TABLE_NODES) : -E_NOSPC;
 }
 
-int
-tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode)
+/* A node that has the kind, the mode and the contents of this one. */
+static int
+node_make(struct tree *t, const char *path, struct node as)
 {
 	struct place p;
 	int result = walk(t, path, &p);
@@ -242,8 +272,8 @@ tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode)
 	result = is_dots(&p) ? -E_EXIST : find_in(t, p.dir, p.name, p.len);
 	if (result != -E_NOENT)
 		return result >= 0 ? -E_EXIST : result;
-	if (kind == FILE_KIND_FILE && path[str_len(path) - 1] == '/')
-		return -FILE_EISDIR;
+	if (as.kind != FILE_KIND_DIRECTORY && path[str_len(path) - 1] == '/')
+		return as.kind == FILE_KIND_FILE ? -FILE_EISDIR : -E_NOENT;
 	if (node_of(t, p.dir)->is_unlinked)
 		return -E_NOENT;
 	if (node_of(t, p.dir)->is_shown && !t->is_showing)
@@ -252,13 +282,40 @@ tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode)
 	if (result < 0)
 		return result;
 	node_save(t, (uint32_t)result);
-	*node_of(t, (uint32_t)result) = (struct node){.kind = (uint8_t)kind,
-		.mode = mode & FILE_MODE_BITS, .modified = time_now(), .life = t->lasting->lives++,
-		.is_shown = t->is_showing};
-	name_node(node_of(t, (uint32_t)result), &p);
+	as.modified = time_now();
+	as.life = t->lasting->lives++;
+	as.is_shown = t->is_showing;
+	name_node(&as, &p);
+	*node_of(t, (uint32_t)result) = as;
 	note_change(t, p.dir);
 	tree_commit(t);
 	return result;
+}
+
+int
+tree_make(struct tree *t, const char *path, enum file_kind kind, uint32_t mode)
+{
+	return node_make(t, path, (struct node){.kind = (uint8_t)kind,
+		.mode = mode & FILE_MODE_BITS});
+}
+
+/* What it says lies in a block before there is a link. */
+int
+tree_symlink(struct tree *t, const char *path, const char *to)
+{
+	struct node link = {.kind = FILE_KIND_SYMLINK, .mode = 0777, .size = str_len(to)};
+	struct block *b = block_take(t);
+	int n;
+
+	if (b == NULL)
+		return -E_NOSPC;
+	memcpy(b->data, to, (size_t)link.size);
+	stored();
+	link.first = block_number(t, b);
+	n = node_make(t, path, link);
+	if (n < 0)
+		contents_free(t, link.first);
+	return n < 0 ? n : 0;
 }
 
 int

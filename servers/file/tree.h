@@ -113,10 +113,13 @@ struct node {
 	};
 	union {
 		uint32_t at_index;
-		uint32_t target;	/* LINK: the node, which is none */
+		/* LINK: the node, which is none; DEVICE: enum memory_device */
+		uint32_t target;
 	};
 	uint32_t life;			/* of all nodes, how many were made before it */
 };
+
+enum memory_device { MEMORY_NULL, MEMORY_ZERO, MEMORY_FULL, MEMORY_RANDOM };
 
 #define SAVED_MAX 8			/* nodes that one change is about, at most */
 
@@ -143,6 +146,7 @@ struct lasting {
 
 /* An open file, as POSIX has it. */
 struct description {
+	/* of a pipe with a name: how often the other end had been opened without being open */
 	uint64_t offset;
 	uint32_t object;		/* a node, or a pipe; or a share and its fid (share.h) */
 	uint16_t handles;		/* that stand for it; 0: free */
@@ -215,6 +219,9 @@ struct pipe {
 	struct bytes bytes;		/* before all buffers */
 	struct buffer *buffer, *last_buffer;
 	uint16_t buffers;
+	/* a pipe with a name: the node, 0: it has none; and how often each end was opened */
+	uint16_t node;
+	uint16_t came[2];
 	struct message *messages;	/* those of a priority in order, the highest first */
 	uint32_t message_bytes;
 	uint16_t message_count;
@@ -312,6 +319,7 @@ struct tree {
 	struct pipe pipe[PIPES_MAX + 1];
 	/* in blocks, which they keep: of the pipe with that number; there once it was needed */
 	struct endpoint *endpoints[PIPES_MAX / TABLE_ENDPOINTS];
+	uint64_t random;		/* what was last read of a device */
 	uint32_t names_made;		/* by sockets that are bound to none */
 	struct message *free_message;
 	uint32_t sockets_sent;		/* handles of sockets that are on their way in messages */
@@ -466,6 +474,21 @@ int tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t 
 /* The node at a path, relative ones from the root. Its number or a negative error. */
 int tree_find(const struct tree *t, const char *path);
 
+/* What the last name of a path is to who asks. */
+enum last_name {
+	LAST_FOLLOWED,			/* what a symbolic link there leads to is meant */
+	LAST_ITSELF,			/* unless a slash follows it */
+	LAST_IN_DIRECTORY,		/* it may be a new one, or go */
+};
+
+/*
+ * The first symbolic link of a path that is to be followed, and where its name begins and ends; 0:
+ * there is none. Whoever walks a path, or finds what it names, says -FILE_LINKED where a directory
+ * is wanted and one of these is found.
+ */
+uint32_t tree_find_link(const struct tree *t, const char *path, enum last_name last,
+	uint32_t span[2]);
+
 /*
  * Does a path lead into a share? Its number, from 0, and where it begins in the path; or -1. Or
  * into the part of another server: SHARES_MAX and its number, from 0.
@@ -491,6 +514,8 @@ int tree_make_nameless(struct tree *t, const char *path, uint32_t mode);
 int tree_remove(struct tree *t, const char *path, bool is_directory);
 int tree_rename(struct tree *t, const char *from, const char *to);
 int tree_link(struct tree *t, const char *from, const char *to);
+/* A symbolic link that says `to`, of FILE_PATH_MAX bytes at most. */
+int tree_symlink(struct tree *t, const char *path, const char *to);
 
 /*
  * Free a node that has neither a name nor a description any more: as a part of a change, or as one.
@@ -502,6 +527,9 @@ void node_settle(struct tree *t, uint32_t n);
 long node_read(struct tree *t, uint32_t n, uint64_t offset, void *to, size_t len);
 long node_write(struct tree *t, uint32_t n, uint64_t offset, const void *from, size_t len);
 int node_resize(struct tree *t, uint32_t n, uint64_t size);
+
+/* The devices that are files in memory. */
+void devices_make(struct tree *t);
 
 /* A file's blocks are free; and they are as its size says when a life begins, and marked. */
 void contents_free(struct tree *t, uint32_t first);
@@ -619,38 +647,12 @@ long pipe_read(struct tree *t, struct pipe *p, uint32_t client, struct pipe_take
 long pipe_write(struct tree *t, struct pipe *p, uint32_t client, struct pipe_put what);
 
 /*
- * Messages. In goes what the client has staged, and `len` bytes behind that: count; -FILE_LATER:
- * there is no room; -E_BADF, -E_MFILE, -FILE_ENFILE, -FILE_EOPNOTSUPP: descriptors that cannot come
- * with it; -E_NOMEM. Out comes the first one, or of a stream as much as is asked for.
+ * The ends of a pipe with a name that a new description is of, as its flags say. 0; -FILE_ENXIO:
+ * nobody reads it, and who writes does not wait for that; -FILE_ENFILE. Has the other end been open
+ * since? Who has it open waits for that.
  */
-struct message_put {
-	const void *from;
-	uint32_t len;
-	uint32_t priority;
-	int32_t pid;
-	const struct file_name *name;
-	const uint32_t *right;
-	uint32_t rights;
-};
-struct message_taken {
-	void *to;
-	uint32_t len, more;		/* to `to`, and behind them to the client's rest */
-	bool is_peek;
-	bool is_of_one;			/* of a stream what one process has sent */
-	struct file_claimed *right;
-	uint32_t rights_room;
-	/* filled */
-	bool is_short;			/* the memory ended: nothing of a message was taken */
-	uint32_t done, rest;
-	uint32_t whole;			/* bytes of the message */
-	uint32_t priority, rights;
-	int32_t pid;
-	struct file_name name;
-};
-long message_put(struct tree *t, struct pipe *p, uint32_t client, const struct message_put *what);
-void message_take(struct tree *t, struct pipe *p, uint32_t client, struct message_taken *what);
-bool message_has_room(const struct pipe *p);
-void messages_drop(struct tree *t, struct pipe *p);
+int pipe_open(struct tree *t, uint32_t client, uint32_t n, struct description *d);
+bool pipe_is_met(const struct pipe *p, const struct description *d);
 
 /* A pipe of a type that a client makes, whose end to read is open. NULL: there are too many. */
 struct pipe *pipe_begin(struct tree *t, uint32_t client, enum pipe_type type);
@@ -667,59 +669,6 @@ struct endpoint *endpoint_of(const struct tree *t, const struct pipe *p);
 bool endpoint_has_place(struct tree *t, const struct pipe *p);
 bool file_name_is(const struct file_name *a, const struct file_name *b);
 struct pipe *endpoint_peer(struct tree *t, const struct pipe *p);
-
-/*
- * Sockets. A new one, or NULL: there are too many; two that are connected; its end, when its
- * description is closed.
- */
-struct pipe *socket_make(struct tree *t, uint32_t client, enum pipe_type type, int32_t pid);
-void socket_join(struct tree *t, struct pipe *p, struct pipe *q);
-void socket_close(struct tree *t, struct pipe *p);
-
-/*
- * Sockets may lie in messages to each other, also in circles. At the end of each request, and of a
- * client: those go that lay in messages that are gone, and those that nobody can receive any more.
- */
-void sockets_settle(struct tree *t);
-bool description_is_socket(const struct tree *t, const struct description *d);
-
-/* Linux's calls: 0 or a negative error. -FILE_LATER: as many wait to be accepted as may. */
-int socket_find(struct tree *t, const struct pipe *p, const struct file_address *a,
-	struct pipe **found);
-int socket_bind(struct tree *t, struct pipe *p, const struct file_address *a, uint32_t mode);
-int socket_listen(struct tree *t, struct pipe *p, uint32_t backlog, int32_t pid);
-int socket_connect(struct tree *t, uint32_t client, struct pipe *p, struct pipe *to);
-void socket_disconnect(struct tree *t, struct pipe *p);
-int socket_shutdown(struct tree *t, struct pipe *p, uint32_t how);
-/* The next connection that has come; NULL: there is none. */
-struct pipe *socket_accept(struct tree *t, struct pipe *l);
-
-/*
- * As message_put, to the peer or (not NULL) to `to`; as message_take: bytes. What keeps a socket
- * from that, and errors that came meanwhile. What of FILE_POLL is true, and when to tell.
- */
-long socket_send(struct tree *t, uint32_t client, struct pipe *p, struct pipe *to,
-	struct message_put *what);
-long socket_receive(struct tree *t, uint32_t client, struct pipe *p, struct message_taken *what);
-uint32_t socket_poll(struct tree *t, const struct pipe *p);
-void socket_watch(struct tree *t, struct pipe *p, uint32_t client);
-
-/* Message queues, in the same way. A description is closed; the name is gone. */
-struct queue_what {
-	const struct file_name *name;
-	uint32_t messages, bytes;	/* that it has at most, of each */
-	uint32_t mode;
-};
-struct pipe *queue_find(struct tree *t, const struct file_name *name);
-int queue_make(struct tree *t, uint32_t client, const struct queue_what *what, struct pipe **made);
-int queue_unlink(struct tree *t, const struct file_name *name);
-void queue_close(struct tree *t, struct pipe *p);
-long queue_send(struct tree *t, uint32_t client, struct pipe *p, struct message_put *what);
-long queue_receive(struct tree *t, uint32_t client, struct pipe *p, struct message_taken *what);
-uint32_t queue_poll(const struct pipe *p);
-/* A signal, 0: none, or QUEUE_NOT_ANY_MORE. -E_BUSY: somebody waits for a message already. */
-int queue_notify(struct tree *t, uint32_t client, struct pipe *p, int32_t signal, int32_t pid);
-void queues_forget(struct tree *t, uint32_t client);
 
 /*
  * PIPE_INPUT: a handle of its end to read, or as handle_check_room. What has come is put in, of
@@ -764,8 +713,22 @@ uint32_t pipe_poll(struct pipe *p, enum pipe_end end);
 /* The client is told when that may have changed. */
 void pipe_watch(struct pipe *p, enum pipe_end end, uint32_t client);
 
-/* The last handle of an end's description was closed. */
-void pipe_end_close(struct tree *t, struct pipe *p, enum pipe_end end);
+/* The last handle of a description of a pipe's end was closed. */
+void pipe_close(struct tree *t, const struct description *d);
+
+/* The end of a pipe that a description is of; the one that is read, if it is of both. */
+static inline enum pipe_end
+end_of(const struct description *d)
+{
+	return (d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE;
+}
+
+/* With a name it may be of both. */
+static inline bool
+is_of_both(const struct description *d)
+{
+	return (d->flags & (FILE_READABLE | FILE_WRITABLE)) == (FILE_READABLE | FILE_WRITABLE);
+}
 
 /* A client is gone: it is not told anything any more. */
 void pipes_forget(struct tree *t, uint32_t client);

@@ -6,7 +6,8 @@
 /*
  * needs: servers/file/share*.c -servers/file/shares.c servers/file/ninep.c
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * needs: servers/file/places.c servers/file/event.c
+ * needs: servers/file/places.c servers/file/links.c servers/file/status.c
+ * needs: servers/file/event.c
  * needs: servers/file/lasting.c servers/file/locks.c servers/file/cores.c base/fmt.c base/parse.c
  * servers/file/offer.c servers/file/bytes.c servers/file/pipe.c servers/file/zio.c
  * servers/file/message.c servers/file/socket.c servers/file/queue.c servers/file/serve_message.c
@@ -388,7 +389,7 @@ TEST(a_file_has_a_mode_and_the_time_of_its_last_change)
 
 	reset();
 	q.handle = asked(1, q, "f", 2).handle;
-	expect_eq(status_of("f").mode, 0640);
+	expect_eq(status_of("f").mode, MODE_FILE | 0640);
 	before = status_of("f").modified;
 	expect(before > 0 && status_of("/").modified >= before);
 	wrote(q.handle, 0, "x", 1);
@@ -401,7 +402,7 @@ TEST(a_file_has_a_mode_and_the_time_of_its_last_change)
 	expect_eq(asked(1, q, "", 0).error, 0);
 	renamed("f", "g");
 	expect_eq(status_of("g").modified, 5);
-	expect_eq(status_of("g").mode, 0755);
+	expect_eq(status_of("g").mode, MODE_FILE | 0755);
 	expect_eq(asked(2, q, "", 0).error, -E_BADF);
 }
 

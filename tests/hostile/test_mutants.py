@@ -88,6 +88,12 @@ LASTING_MUTANTS = (
      "\tif (contents_put(t, n, 0, node_fixed(t, n), len)",
      "\tconst unsigned char *from = node_fixed(t, n);\n\n\tn->fixed = 0;\n\tif (contents_put(t, n, 0, from, len)"),
     ("chains are not looked at", LASTING, "\t\tcontents_begin(t, n);\n", "\t\t;\n"),
+    ("links have no chains", LASTING, "n->kind != FILE_KIND_FILE && n->kind != FILE_KIND_SYMLINK",
+     "n->kind != FILE_KIND_FILE"),
+    ("a link is there before what it says", TREE, "\tmemcpy(b->data, to, (size_t)link.size);\n\tstored();\n"
+     "\tlink.first = block_number(t, b);\n\tn = node_make(t, path, link);\n",
+     "\tlink.first = block_number(t, b);\n\tn = node_make(t, path, link);\n"
+     "\tmemcpy(b->data, to, (size_t)link.size);\n\tstored();\n"),
     ("what has no name stays", LASTING, "return n->is_unlinked || ", "return "),
 )
 

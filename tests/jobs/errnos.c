@@ -303,6 +303,7 @@ static const struct row rows[] = {
 	{CALL(faccessat2), {DESCRIPTOR, READ, FIXED, FIXED}, {A_FOLDER, (long)"", 0, 0x1000}},
 	{CALL(mknodat), {DESCRIPTOR, PATH, FIXED, FIXED}, {A_FOLDER, NAME, S_IFREG | 0600, 0}},
 	{CALL(mknodat), {FIXED, READ, FIXED, FIXED}, {AT, NAME, 0600, 0}},
+	{CALL(mknodat), {DESCRIPTOR, PATH, FIXED, FIXED}, {A_FOLDER, NAME, S_IFIFO | 0600, 0}},
 	{CALL(mknodat), {FIXED, FIXED, FIXED, FIXED}, {AT, (long)"made", S_IFDIR | 0600, 0}},
 	{CALL(sync), {FIXED}, {0}},
 	{CALL(syncfs), {DESCRIPTOR}, {A_FILE}},

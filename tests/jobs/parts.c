@@ -121,7 +121,43 @@ use_names(void)
 	expect(rename("/n/1/a", "/n/1/d/../b"), 0, "rename there");
 	expect(link("/n/1/b", "/n/1/a"), 0, "link there");
 	expect(unlink("/n/1/b") == 0 && rmdir("/n/1/d") == 0, 1, "remove there");
-	fails(symlink("x", "/n/1/s"), EPERM, "memory has no links");
+}
+
+/* Symbolic links from one part to the other, in circles, too; and a pipe with a name. */
+static void
+use_links(void)
+{
+	char c = 0;
+	int fd;
+
+	put("/n/1/b", "far");
+	expect(symlink("/n/1/b", "/tmp/to"), 0, "a link to a part");
+	expect(symlink("/n/1", "/tmp/dir"), 0, "a link to a place");
+	expect(symlink("../../tmp/a", "/n/1/root"), 0, "a link from a part");
+	expect(symlink("../2/a", "/n/1/other"), 0, "a link to another part");
+	holds("/tmp/to", "far");
+	holds("/tmp/dir/b", "far");
+	holds("/tmp/dir/root", "root");
+	holds("/tmp/dir/other", "two");
+	holds("/n/2/../1/other", "two");
+	expect(chdir("/tmp/dir"), 0, "chdir");
+	cwd_is("/n/1");
+	expect(chdir("/"), 0, "chdir");
+	expect(rename("/n/1/b", "/tmp/dir/c"), 0, "rename through a link");
+	fails(rename("/tmp/dir/c", "/tmp/c"), EXDEV, "rename to another server");
+	expect(link("/tmp/dir/c", "/n/1/b"), 0, "link through a link");
+	expect(symlink("/n/1/circle", "/tmp/circle"), 0, "a circle");
+	expect(symlink("/tmp/circle", "/n/1/circle"), 0, "a circle");
+	fails(open("/tmp/circle", O_RDONLY), ELOOP, "a circle");
+	fails(open("/n/1/circle", O_CREAT | O_WRONLY, 0600), ELOOP, "a circle");
+	expect(mkfifo("/tmp/dir/pipe", 0600), 0, "a pipe with a name");
+	fd = open("/n/1/pipe", O_RDWR);
+	expect(write(fd, "x", 1) == 1 && read(fd, &c, 1) == 1 && c == 'x', 1, "its ends");
+	close(fd);
+	expect(unlink("/tmp/to") == 0 && unlink("/tmp/dir") == 0 && unlink("/n/1/root") == 0 &&
+		unlink("/n/1/other") == 0 && unlink("/n/1/b") == 0 && unlink("/n/1/c") == 0 &&
+		unlink("/tmp/circle") == 0 && unlink("/n/1/circle") == 0 &&
+		unlink("/n/1/pipe") == 0, 1, "remove them");
 }
 
 /* What a directory lists, without dots. */
@@ -441,6 +477,7 @@ main(int argc, char **argv)
 		return 0;
 	expect(process_open(&there, HOME, BIT), 0, "open a channel");
 	use_names();
+	use_links();
 	use_directories();
 	refuse_sockets();
 	share_with_children();

@@ -52,6 +52,7 @@ AS_ON_LINUX = [
     ("message_queues", "queues"), ("process_groups", "pgroups"),
     ("processor_time", "times"), ("locks_of_files", "filelocks"), ("limits", "limits"),
     ("signals", "signals"), ("seldom_calls", "calls"), ("events", "events"),
+    ("symbolic_links", "symlinks"), ("pipes_with_names", "fifos"),
 ]
 
 

@@ -8,6 +8,7 @@
 #include <user/personality/cwd.h>
 #include <user/personality/files.h>
 #include <user/personality/reach.h>
+#include <user/personality/socket.h>
 #include <user/personality/terminal.h>
 
 #define AT_REMOVEDIR 0x200
@@ -29,6 +30,7 @@
 #define CLOSE_RANGE_CLOEXEC 4
 #define MODE_KIND 0170000u
 #define MODE_FILE 0100000u
+#define MODE_PIPE 0010000u
 #define MODE_ALL 0777
 #define ADVICE_MAX 5
 #define F_DUPFD 0
@@ -123,7 +125,22 @@ open_entry(const struct handler_event *c, struct file_named *q, int bytes, struc
 		return -LINUX_ENXIO;
 	if (result == 0)
 		*o = (struct opened){.handle = r.handle, .kind = is_stream ? OPENED_STREAM :
-			r.kind == FILE_KIND_DIRECTORY ? OPENED_DIRECTORY : OPENED_FILE};
+			r.kind == FILE_KIND_DIRECTORY ? OPENED_DIRECTORY :
+			r.kind == FILE_KIND_PIPE ? OPENED_PIPE : OPENED_FILE};
+	return result;
+}
+
+/* A pipe with a name is open when its other end is. */
+static long
+await_other_end(const struct handler_event *c, const struct opened *o)
+{
+	const struct file_request q = {.op = FILE_OPENED, .handle = o->handle};
+	struct file_reply r;
+	long result;
+
+	while ((result = files_ask(&q, &r)) == -FILE_LATER &&
+		(result = socket_wait(c, FOREVER)) == 0)
+		continue;
 	return result;
 }
 
@@ -133,8 +150,7 @@ open_named(const struct handler_event *c, struct file_named *q, int bytes, unsig
 {
 	struct file_reply r;
 	struct opened *o;
-	long fd = -1;
-	int result;
+	long fd = -1, result;
 
 	if (bytes < 0)
 		return bytes;
@@ -145,7 +161,9 @@ open_named(const struct handler_event *c, struct file_named *q, int bytes, unsig
 	if (result != 0)
 		return result;
 	o->flags = opened_flags(flags);
-	result = files_attach(c, o, &fd, 0);
+	result = o->kind == OPENED_PIPE ? await_other_end(c, o) : 0;
+	if (result == 0)
+		result = files_attach(c, o, &fd, 0);
 	if (result == 0) {
 		files_set_cloexec(c, (unsigned long)fd, (flags & LINUX_O_CLOEXEC) != 0);
 		return fd;
@@ -441,7 +459,7 @@ call_path(const struct handler_event *c, unsigned long nr)
 	return ask_path(c, &q, &r);
 }
 
-/* Files alone: devices and pipes have no names here. */
+/* Files and pipes alone: sockets get their names by bind, and devices are there. */
 static __attribute__((noinline)) long
 call_make(const struct handler_event *c)
 {
@@ -452,11 +470,15 @@ call_make(const struct handler_event *c)
 
 	q.head = (struct file_request){.op = FILE_OPEN, .arg = FILE_CREATE | FILE_EXCLUSIVE,
 		.more = self_mode(arg(c, 2))};
-	if (kind != 0 && kind != MODE_FILE)
+	if (kind == MODE_PIPE)
+		q.head.op = FILE_MAKE_PIPE;
+	else if (kind != 0 && kind != MODE_FILE)
 		return -E_PERM;
 	result = ask_path(c, &q, &r);
+	if (result != 0 || kind == MODE_PIPE)
+		return result;
 	q.head = (struct file_request){.op = FILE_CLOSE, .handle = r.handle};
-	return result != 0 ? result : files_ask(&q.head, &r);
+	return files_ask(&q.head, &r);
 }
 
 /* What the link is to say lies behind its path. */

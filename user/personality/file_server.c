@@ -336,10 +336,7 @@ take_paths(uint32_t server, struct file_named *q, uint32_t bytes)
 		(struct service_part){NULL, 0}, &r, (struct service_part){q->path, bytes});
 }
 
-/*
- * A server that has a part of the tree and says who is to be asked has made the path shorter, so
- * that ends.
- */
+/* Servers may send us in a circle: paths lead through symbolic links of several of them. */
 int
 files_ask_about(struct file_named *q, size_t bytes, struct file_reply *r, struct iovec to)
 {
@@ -351,11 +348,12 @@ files_ask_about(struct file_named *q, size_t bytes, struct file_reply *r, struct
 
 	if (result != 0)
 		return result;
-	while ((result = ask_server(server, &q->head, paths, r, room)) == -FILE_ELSEWHERE) {
+	for (int i = 0; (result = ask_server(server, &q->head, paths, r, room)) == -FILE_ELSEWHERE;
+		i++) {
 		int more = r->more > 0 ? take_paths(server, q, r->more) : (int)paths.bytes;
 
-		if (more < 0)
-			return more;
+		if (more < 0 || i == FILE_LINKS_MAX)
+			return more < 0 ? more : -FILE_ELOOP;
 		paths.bytes = (uint32_t)more;
 		server = (uint32_t)r->value;
 	}

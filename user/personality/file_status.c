@@ -19,8 +19,6 @@
 #define UTIME_NOW 0x3fffffff
 #define UTIME_OMIT 0x3ffffffe
 #define NS_PER_S 1000000000ull
-#define S_IFMT 0170000
-#define S_IFDIR 0040000
 #define S_IFCHR 0020620
 #define S_IFREG 0100000
 #define S_IFIFO 0010600
@@ -46,6 +44,7 @@ struct linux_stat {
 
 _Static_assert(sizeof(struct linux_stat) == 128, "struct stat");
 
+_Static_assert(AT_SYMLINK_NOFOLLOW == FILE_NO_FOLLOW, "flags are passed on");
 _Static_assert(sizeof(struct file_space) >= sizeof(struct file_status), "room for both");
 
 /* What is known of a file, or of the room where it lies. */
@@ -60,13 +59,11 @@ struct known {
 static uint32_t
 mode_of(const struct known *k)
 {
-	if ((k->status.mode & S_IFMT) != 0)
+	if (k->status.mode != 0)
 		return k->status.mode;
 	switch (k->reply.kind) {
-	case FILE_KIND_DIRECTORY: return S_IFDIR | k->status.mode;
-	case FILE_KIND_FILE: return S_IFREG | k->status.mode;
 	case FILE_KIND_PIPE: return S_IFIFO;
-	case FILE_KIND_SOCKET: return S_IFSOCK | (k->status.links > 0 ? k->status.mode : 0777);
+	case FILE_KIND_SOCKET: return S_IFSOCK | 0777;
 	case FILE_KIND_QUEUE: return S_IFREG | 0600;
 	default: return S_IFCHR;
 	}
@@ -79,7 +76,7 @@ fill_stat(unsigned long to, const struct known *k)
 	bool is_memory = f->device == 0 || f->device >= FILE_DEVICE_MEMORY;
 	const uint64_t times[3] = {f->accessed, f->modified, f->changed};
 	struct linux_stat s = {.dev = f->device, .ino = f->node != 0 ? f->node : k->reply.node,
-		.nlink = f->links != 0 || k->reply.kind == FILE_KIND_FILE ? f->links : 1,
+		.nlink = f->mode != 0 ? f->links : 1,
 		.blksize = 4096, .mode = mode_of(k),
 		.size = (int64_t)k->reply.value, .blocks = (int64_t)f->blocks};
 
@@ -123,15 +120,15 @@ ask_path(const struct handler_event *c, long dir, unsigned long path, struct kno
 		return bytes;
 	result = files_ask_about(&q, (size_t)bytes, &k->reply,
 		(struct iovec){(uint64_t)&k->space, sizeof(k->space)});
-	return result > 0 ? 0 : result == -E_NOENT && str_is_equal(q.path, NULL_PATH) ? 0 : result;
+	return result > 0 ? 0 : result;
 }
 
 static int
 know_path(const struct handler_event *c, long dir, unsigned long path, struct known *k,
-	bool follows)
+	unsigned long flags)
 {
 	return ask_path(c, dir, path, k, (struct file_request){.op = FILE_STAT,
-		.arg = follows ? 0 : FILE_NO_FOLLOW});
+		.arg = (uint32_t)flags & FILE_NO_FOLLOW});
 }
 
 static bool
@@ -153,8 +150,7 @@ call_stat(const struct handler_event *c)
 	struct known k;
 	int result = !is_known(arg(c, 3)) ? -E_INVAL : arg(c, 1) == 0 ? -E_FAULT :
 		names_itself(c, arg(c, 3)) ? know_open(c, arg(c, 0), &k, FILE_STAT_OPEN) :
-		know_path(c, (long)arg(c, 0), arg(c, 1), &k,
-			(arg(c, 3) & AT_SYMLINK_NOFOLLOW) == 0);
+		know_path(c, (long)arg(c, 0), arg(c, 1), &k, arg(c, 3));
 
 	return result != 0 ? result : fill_stat(arg(c, 2), &k);
 }
@@ -184,7 +180,7 @@ call_statx(const struct handler_event *c)
 	struct known k;
 	int result = !is_known(how) || (arg(c, 3) & STATX_RESERVED) != 0 ? -E_INVAL :
 		names_itself(c, how) ? know_open(c, arg(c, 0), &k, FILE_STAT_OPEN) :
-		know_path(c, (long)arg(c, 0), arg(c, 1), &k, (how & AT_SYMLINK_NOFOLLOW) == 0);
+		know_path(c, (long)arg(c, 0), arg(c, 1), &k, how);
 
 	if (result != 0)
 		return result;
@@ -242,7 +238,7 @@ call_access(const struct handler_event *c, unsigned long nr)
 	int result = nr == SYS_faccessat2 && (arg(c, 3) & ~(unsigned long)ACCESS_FLAGS) != 0 ?
 		-E_INVAL : is_open ? know_open(c, arg(c, 0), &k, FILE_STAT_OPEN) :
 		know_path(c, (long)arg(c, 0), arg(c, 1), &k,
-			nr == SYS_faccessat || (arg(c, 3) & AT_SYMLINK_NOFOLLOW) == 0);
+			nr == SYS_faccessat ? 0 : arg(c, 3));
 
 	if (arg(c, 2) > 7)
 		return -E_INVAL;
@@ -252,7 +248,7 @@ call_access(const struct handler_event *c, unsigned long nr)
 	return result;
 }
 
-/* Links of a share; for those of /proc see self_readlink. */
+/* For those of /proc see self_readlink. */
 static __attribute__((noinline)) long
 call_readlink(const struct handler_event *c)
 {
@@ -281,20 +277,21 @@ ask_open(const struct handler_event *c, unsigned long fd, struct file_request *q
 	return o->kind == OPENED_STREAM ? 0 : files_ask(q, &r);
 }
 
-/* The same for a path: it is opened for the request. */
+/* The same for a path, which is opened for the request: also a link, if the flags say so. */
 static __attribute__((noinline)) long
-ask_named(const struct handler_event *c, long dir, unsigned long path, struct file_request *q)
+ask_named(const struct handler_event *c, unsigned long flags, struct file_request *q)
 {
 	struct file_named open;
 	struct file_reply r;
-	int bytes = file_put_path(c, &open, 0, dir, path), result;
+	int bytes = file_put_path(c, &open, 0, (long)arg(c, 0), arg(c, 1)), result;
 
-	open.head = (struct file_request){.op = FILE_OPEN};
+	open.head = (struct file_request){.op = FILE_OPEN,
+		.arg = (uint32_t)flags & FILE_NO_FOLLOW};
 	if (bytes < 0)
 		return bytes;
 	result = files_ask_named(&open, (size_t)bytes, &r);
 	if (result != 0)
-		return result == -E_NOENT && str_is_equal(open.path, NULL_PATH) ? 0 : result;
+		return result;
 	q->handle = open.head.handle = r.handle;
 	result = files_ask(q, &r);
 	open.head.op = FILE_CLOSE;
@@ -312,7 +309,7 @@ call_chmod(const struct handler_event *c, unsigned long nr)
 		return -E_INVAL;
 	if (is_second && names_itself(c, arg(c, 3)))
 		is_named = false;
-	return is_named ? ask_named(c, (long)arg(c, 0), arg(c, 1), &q) : ask_open(c, arg(c, 0), &q);
+	return is_named ? ask_named(c, is_second ? arg(c, 3) : 0, &q) : ask_open(c, arg(c, 0), &q);
 }
 
 /* There is one user, and one group. */
@@ -325,7 +322,7 @@ call_chown(const struct handler_event *c, bool is_named)
 	bool has_path = is_named && !names_itself(c, arg(c, 4));
 	int result = is_named && !is_known(arg(c, 4)) ? -E_INVAL : has_path ?
 		know_path(c, (long)arg(c, 0), arg(c, 1), &k,
-			(arg(c, 4) & AT_SYMLINK_NOFOLLOW) == 0) :
+			arg(c, 4)) :
 		know_open(c, arg(c, 0), &k, FILE_STAT_OPEN);
 
 	return result != 0 ? result : user + 1 > 1 || group + 1 > 1 ? -E_PERM : 0;
@@ -351,7 +348,7 @@ call_times(const struct handler_event *c)
 	if (times != NULL && times[1].ns == UTIME_OMIT)
 		q = (struct file_request){.op = FILE_STAT_OPEN};
 	return arg(c, 1) == 0 || names_itself(c, arg(c, 3)) ? ask_open(c, arg(c, 0), &q) :
-		ask_named(c, (long)arg(c, 0), arg(c, 1), &q);
+		ask_named(c, arg(c, 3), &q);
 }
 
 long

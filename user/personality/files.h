@@ -33,7 +33,7 @@ enum opened_kind {
 
 #define STREAM_NULL 3		/* /dev/null */
 #define STREAM_TERMINAL 4	/* /dev/tty */
-#define NULL_PATH "/dev/null"	/* there is no other device, and no entry for it */
+#define NULL_PATH "/dev/null"	/* it is opened without the server */
 #define TERMINAL_PATH "/dev/tty"
 #define AT_FDCWD (-100)
 
