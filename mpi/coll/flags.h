@@ -15,6 +15,8 @@
 #include <mpi/coll/central.h>
 #include <mpi/coll/locality.h>
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 #define FLAGS_RANKS_MAX 16
 /* rounds whose flags, and small data, are there at the same time */
 #define FLAGS_IN_FLIGHT 16
@@ -79,14 +81,14 @@ void mpi_flags_wake(const struct flags *g);
 void mpi_flags_wait_all(struct flags *g);
 
 /* On a board, in the round that it has come to. */
-static inline struct flags
+ALWAYS_INLINE struct flags
 flags_on(struct mpi_rank *self, struct locality *v, struct board *b)
 {
 	return (struct flags){.self = self, .v = v, .b = b, .me = v->rank, .n = v->ranks,
 		.round = b->round};
 }
 
-static inline struct flag *
+ALWAYS_INLINE struct flag *
 flags_of(const struct flags *g, uint32_t round, int rank)
 {
 	return (struct flag *)(void *)g->b->flags + (size_t)rank * FLAGS_IN_FLIGHT +
@@ -101,7 +103,7 @@ mpi_flags_next(struct flags *g)
 }
 
 /* Where a rank's data of the present round lies; so many bytes, the same on all that ask. */
-static inline char *
+ALWAYS_INLINE char *
 mpi_flags_data(const struct flags *g, int rank, size_t bytes)
 {
 	if (bytes <= FLAGS_SMALL)
@@ -111,7 +113,7 @@ mpi_flags_data(const struct flags *g, int rank, size_t bytes)
 }
 
 /* The own one, when it may be written. */
-static inline char *
+ALWAYS_INLINE char *
 mpi_flags_buffer(struct flags *g, size_t bytes)
 {
 	uint32_t turns = bytes <= FLAGS_SMALL ? FLAGS_IN_FLIGHT : FLAGS_BUFFERS;
@@ -125,7 +127,7 @@ mpi_flags_buffer(struct flags *g, size_t bytes)
  * Show the round: whatever was written before can be read by who sees it. In total order with
  * `has_sleepers`, at which it looks after that: no wake-up is lost (see flags.c).
  */
-static inline void
+ALWAYS_INLINE void
 mpi_flags_show(struct flags *g)
 {
 	exchange_total(&flags_of(g, g->round, g->me)->round, g->round);
@@ -134,7 +136,7 @@ mpi_flags_show(struct flags *g)
 }
 
 /* Wait until a rank has shown the round. */
-static inline void
+ALWAYS_INLINE void
 mpi_flags_wait(const struct flags *g, int rank)
 {
 	const struct flag *s = flags_of(g, g->round, rank);

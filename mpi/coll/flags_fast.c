@@ -68,6 +68,16 @@ flags_fast_collect(struct flags *g, const struct fast_call *s, size_t skip)
 }
 
 /*
+ * The operand of a rank. The own one is read where it is, for another rank may be reading the line
+ * on which it was laid, unless the result takes its place.
+ */
+ALWAYS_INLINE const char *
+operand(const struct flags *g, const struct fast_call *s, int rank, size_t skip)
+{
+	return (rank == g->me && s->in != s->out ? s->in : data(g, rank)) + skip;
+}
+
+/*
  * With two ranks the second one has its own operand in place before the first one's has come. The
  * order is that of the ranks on both.
  */
@@ -80,7 +90,7 @@ combine_two(struct flags *g, const struct fast_call *s)
 	g->b->seen = g->round;
 	if (g->me == 0)
 		bytes_copy_few(s->out, data(g, 1), s->bytes);
-	s->loop(data(g, 0), s->out, s->count);
+	s->loop(operand(g, s, 0, 0), s->out, s->count);
 }
 
 /* What ranks 0 .. last have laid, combined in the order of the ranks. */
@@ -98,9 +108,9 @@ flags_fast_combine(struct flags *g, const struct fast_call *s, enum coll_kind ki
 		mpi_flags_wait(g, i);
 	skip = own_part(g, s, kind);
 	last = kind == COLL_EXSCAN ? g->me - 1 : patterns[kind].prefix ? g->me : g->n - 1;
-	bytes_copy_few(s->out, data(g, last) + skip, s->bytes);
+	bytes_copy_few(s->out, operand(g, s, last, skip), s->bytes);
 	for (int i = last - 1; i >= 0; i--)
-		s->loop(data(g, i) + skip, s->out, s->count);
+		s->loop(operand(g, s, i, skip), s->out, s->count);
 }
 
 ALWAYS_INLINE void

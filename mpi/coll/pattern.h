@@ -8,8 +8,7 @@
 
 #include <mpi/coll/coll.h>
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
+#include <mpi/coll/flags.h>
 enum party { NOBODY, THE_ROOT, THE_OTHERS, EVERYBODY };
 
 struct pattern {
