@@ -4,6 +4,7 @@
  * differs is who is read.
  */
 #include <string.h>
+#include <base/copy.h>
 #include <mpi/core/shape.h>
 
 #define SHORT_BLOCK 256		/* up to here a call of memcpy costs more than it saves */
@@ -13,31 +14,6 @@ struct mover {
 	char *stream;			/* where the next byte comes from or goes to */
 	bool packs;
 };
-
-/* The first and the last `half` bytes, which may overlap: a block of half to twice that many. */
-#define COPY_ENDS(half) \
-	do { \
-		memcpy(to, from, (half)); \
-		memcpy(to + len - (half), from + len - (half), (half)); \
-	} while (0)
-
-/* Up to 64 bytes, without a loop: its set-up would cost more than the copy. */
-static inline void
-copy_few(char *to, const char *from, size_t len)
-{
-	if (len > 32)
-		COPY_ENDS(32);
-	else if (len > 16)
-		COPY_ENDS(16);
-	else if (len >= 8)
-		COPY_ENDS(8);
-	else if (len >= 4)
-		COPY_ENDS(4);
-	else if (len >= 2)
-		COPY_ENDS(2);
-	else if (len == 1)
-		*to = *from;
-}
 
 static void
 copy_short(char *to, const char *from, size_t len)
@@ -54,7 +30,7 @@ void
 mpi_shape_copy_bytes(char *to, const char *from, size_t len)
 {
 	if (len <= FEW)
-		copy_few(to, from, len);
+		copy_few(to, from, len, FEW);
 	else if (len <= SHORT_BLOCK)
 		copy_short(to, from, len);
 	else

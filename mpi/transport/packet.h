@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <base/copy.h>
 #include <mpi/transport/shared.h>
 
 #define PACKET_BYTES 128
@@ -93,30 +94,10 @@ bytes_copy(void *to, const void *from, size_t len)
 static inline __attribute__((always_inline)) void
 bytes_copy_few(void *to, const void *from, size_t len)
 {
-	char *t = to;
-	const char *f = from;
-
-	if (len > 16) {
-		memcpy(t, f, len);
-	} else if (len >= 8) {
-		uint64_t first, last;
-
-		memcpy(&first, f, 8);
-		memcpy(&last, f + len - 8, 8);
-		memcpy(t, &first, 8);
-		memcpy(t + len - 8, &last, 8);
-	} else if (len >= 4) {
-		uint32_t first, last;
-
-		memcpy(&first, f, 4);
-		memcpy(&last, f + len - 4, 4);
-		memcpy(t, &first, 4);
-		memcpy(t + len - 4, &last, 4);
-	} else if (len > 0) {
-		t[0] = f[0];
-		t[len / 2] = f[len / 2];
-		t[len - 1] = f[len - 1];
-	}
+	if (len > 16)
+		memcpy(to, from, len);
+	else
+		copy_few(to, from, len, 16);
 }
 
 /* Copy what is meaningful of a packet. */

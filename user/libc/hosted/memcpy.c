@@ -6,37 +6,13 @@
  */
 #include <stddef.h>
 #include <string.h>
+#include <base/copy.h>
 #include <usercpu/copy.h>
 
 #define MANY 1024		/* below, the instruction takes longer than the loop */
 #define STEP 64
 
 #define BLOCK(bytes) __builtin_memcpy(to, from, (bytes))
-#define LAST_BLOCK(bytes) __builtin_memcpy(to + n - (bytes), from + n - (bytes), (bytes))
-
-/* The first and the last bytes, which may overlap: one block to two. */
-#define ENDS(bytes) \
-	do { \
-		BLOCK(bytes); \
-		LAST_BLOCK(bytes); \
-	} while (0)
-
-static void
-copy_few(char *to, const char *from, size_t n)
-{
-	if (n >= 32)
-		ENDS(32);
-	else if (n >= 16)
-		ENDS(16);
-	else if (n >= 8)
-		ENDS(8);
-	else if (n >= 4)
-		ENDS(4);
-	else if (n >= 2)
-		ENDS(2);
-	else if (n == 1)
-		*to = *from;
-}
 
 /* The loop must not become a call of memcpy. */
 __attribute__((no_builtin("memcpy"))) void *
@@ -49,7 +25,7 @@ memcpy(void *restrict out, const void *restrict in, size_t bytes)
 	if (bytes >= MANY) {
 		copy_by_instruction(to, from, bytes);
 	} else if (bytes < STEP) {
-		copy_few(to, from, n);
+		copy_few(to, from, n, STEP);
 	} else {
 		for (; n > STEP; n -= STEP, to += STEP, from += STEP)
 			BLOCK(STEP);
