@@ -34,26 +34,27 @@ cat /dev/cores
 
 
 # one that computes, the shell, and three that keep calling on three ACs: those that call are gathered
-GATHERED = """echo line > /line
-spin() { while :; do :; done; }
-calls() { while :; do read word < /line; done; }
-look() { sum=0; while read -r a b role c d e f g h i j k l m gathered n; do
-	[ $role = role ] || sum=$((sum + gathered)); done < /dev/cores; }
+GATHERED = """spin() { while :; do :; done; }
+look() { come=0 gone=0; while read -r a b role c d e f g h i j k l m gathered released n; do
+	[ $role = role ] || { come=$((come + gathered)); gone=$((gone + released)); }; done < /dev/cores; }
 all=
 for n in 1 2 3; do calls & all="$all $!"; done
 for n in 1; do spin & all="$all $!"; done
-while look; [ $sum -lt 2 ]; do :; done
+while look; [ $come -lt 2 ]; do sleep 0.1; done
+echo provision off > /dev/cores
+while look; [ $gone -lt $come ]; do sleep 0.1; done
 kill $all; wait
 cat /dev/cores
 """
 FOREVER = "int main(void) { for (volatile unsigned long n = 0;; n++) continue; }"
+CALLS = "#include <unistd.h>\nint main(void) { for (;;) usleep(1000); }"
 
 
-def forever(folder):
-    """Path of a program that does not end."""
-    path = os.path.join(folder, "forever.c")
+def source(folder, name, text=FOREVER):
+    """Path of a program, one that does not end."""
+    path = os.path.join(folder, name)
     with open(path, "w", encoding="ascii") as f:
-        f.write(FOREVER)
+        f.write(text)
     return path
 
 
@@ -112,7 +113,7 @@ def calls_and_messages(port):
 def an_end_by_force(port):
     """Where the machine is killed the trace is of what was before."""
     with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
-        _, trace = traced(["run", "--port", port, "--timeout", "3", "-n", "2", forever(folder)], 124)
+        _, trace = traced(["run", "--port", port, "--timeout", "3", "-n", "2", source(folder, "forever.c")], 124)
     check_form(trace)
     if not names(trace, "X"):
         raise Wrong("nothing was traced")
@@ -121,10 +122,8 @@ def an_end_by_force(port):
 def traced_cores(script):
     """(lines of /dev/cores that a shell script prints, as {column: word}; its trace)."""
     with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
-        path = os.path.join(folder, "script.sh")
-        with open(path, "w", encoding="ascii") as f:
-            f.write(script)
-        text, trace = traced(["shell", path], 0)
+        text, trace = traced(["shell", "--program", source(folder, "calls.c", CALLS),
+                              source(folder, "script.sh", script)], 0)
     head, *lines = (line.split() for line in text.splitlines())
     return [dict(zip(head, line)) for line in lines], trace
 
@@ -171,14 +170,19 @@ def hosted_decisions(_):
 
 
 def gathered(_):
-    """Those that keep calling make room for those that compute; each move is counted, and traced as a call."""
+    """Those that keep calling make room for those that compute; the trace shows each move at its core."""
     rows, trace = traced_cores(GATHERED)
-    counted = sum(int(r[column]) for r in rows for column in ("gathered", "released"))
-    calls = names(trace, "X")
-    if calls["proc_cores"] < counted or calls["core_role"] < 1:
-        raise Wrong(f"{counted} moves counted, {calls['proc_cores']} traced, {calls['core_role']} roles")
-    if len(rows) != 4 or int(rows[0]["gathered"]) != 0:
-        raise Wrong(f"not the cores of the machine: {rows}")
+    check_form(trace)
+    if len(rows) != 4 or int(rows[0]["gathered"]) != 0 or trace["otherData"]["events lost"]:
+        raise Wrong(f"not the cores of the machine, or not all events: {rows}, {trace['otherData']}")
+    shown = collections.Counter((e["tid"], e["name"]) for e in trace["traceEvents"] if e["ph"] == "i")
+    for r in rows:
+        track = int(r["core"]) * timeline.TRACKS + timeline.TRACK_WORK + 1
+        for column, name in (("gathered", timeline.KEPT), ("released", timeline.LET_GO)):
+            if int(r[column]) != shown[track, name]:
+                raise Wrong(f"core {r['core']}: {r[column]} {column}, {shown[track, name]} traced")
+    if names(trace, "X")["core_role"] < 1:
+        raise Wrong("no core became a tc for those that are gathered")
 
 
 def child_of(pid):
@@ -190,7 +194,7 @@ def child_of(pid):
 def live(port):
     """./atoll cores and top read the memory of a machine that runs, and say when there is none."""
     with tempfile.TemporaryDirectory(prefix="atoll-watched-") as folder:
-        run = subprocess.Popen([ATOLL, "run", "--port", port, *MACHINE, "-n", "3", forever(folder)],
+        run = subprocess.Popen([ATOLL, "run", "--port", port, *MACHINE, "-n", "3", source(folder, "forever.c")],
                                stdin=subprocess.DEVNULL)
         try:
             machine, rows = watched(run)

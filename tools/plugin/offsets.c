@@ -62,6 +62,8 @@ offsets(void)
 	PROC("proc_badge", badge);
 	PROC("proc_frames", frames);
 	PROC("proc_live", live);
+	PROC("proc_first", core_first);
+	PROC("proc_cores", core_count);
 	PROC("proc_counts", counts.count);
 	SAY("process", sizeof(struct process));
 	SAY("proc_runs", PROC_LIVE);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * QEMU plugin for riscv64: what the kernel's cores do, one event after the other, without an
- * instruction in the kernel for it. It sees user mode, waits, and which words of the cores' records
- * and of the table of kernel calls are touched; what was written there it reads in the machine's
- * memory, which is a file. tools/run/timeline.py gives it all addresses and makes a timeline of what
- * it has written.
+ * instruction in the kernel for it. It sees user mode, waits, and which words of the cores' and the
+ * processes' records and of the table of kernel calls are touched; what was written there it reads
+ * in the machine's memory, which is a file. tools/run/timeline.py gives it all addresses and makes a
+ * timeline of what it has written.
  *
  *	-plugin libtrace.so,out=FILE,memory=FILE,NAME=VALUE...,cluster=FIRST:CORES:BASE...
  *
@@ -39,17 +39,19 @@ struct hart {
 	uint32_t is_user;
 	uint32_t waits;
 	uint32_t has_call;		/* since it entered the kernel */
+	/* core 0: its cluster's table of processes, once there is one */
+	uint64_t procs, procs_bytes;
 };
 
 /* Addresses and offsets, by the names that they are given by. */
 enum what { SLOTS, SLOT, RECORD, TABLE, CALLS, ENTRY, ACTS, CURRENT_AT, COUNT, TICKS, FAULTS,
 	CALL_BUSY, CALL_FN, POST_BUSY, POST_FN, SPREAD_AT, CROWDED_AT, THREAD_TID, THREAD_PROC,
-	PROC_ID, ICOUNT, WHATS };
+	PROC_ID, PROC_FIRST, PROC_CORES, OF_CLUSTER, PROCS, PROCS_MAX, PROCESS, ICOUNT, WHATS };
 
 static const char *const names[WHATS] = {"slots", "slot", "record", "table", "table_calls",
 	"entry", "acts", "current", "count", "ticks", "faults", "call_busy", "call_fn",
 	"post_busy", "post_fn", "spread", "crowded", "thread_tid", "thread_proc", "proc_id",
-	"icount"};
+	"proc_first", "proc_cores", "of_cluster", "procs", "procs_max", "process", "icount"};
 
 static struct hart harts[HARTS_MAX];
 static uint64_t at[WHATS];
@@ -125,6 +127,32 @@ on_store(unsigned hart, const struct hart *h, uint32_t core, uint64_t offset, ui
 }
 
 static void
+find_procs(struct hart *h)
+{
+	uint64_t cluster = word(h, at[SLOTS] + at[RECORD] + at[OF_CLUSTER], 8);
+
+	if (cluster == 0)
+		return;
+	h->procs = word(h, cluster + at[PROCS], 8);
+	h->procs_bytes = word(h, cluster + at[PROCS_MAX], 4) * at[PROCESS];
+}
+
+/* Home stores: is it how many cores a process may be on? Which is the first was stored before. */
+static void
+on_home_store(unsigned hart, struct hart *h, uint64_t addr)
+{
+	uint64_t offset, process = addr - at[PROC_CORES];
+
+	if (h->procs == 0)
+		find_procs(h);
+	offset = addr - h->procs;
+	if (h->procs == 0 || offset >= h->procs_bytes || offset % at[PROCESS] != at[PROC_CORES])
+		return;
+	emit(hart, PLACED, (uint32_t)word(h, process + at[PROC_ID], 4),
+		(uint32_t)(word(h, addr, 4) << 16 | word(h, process + at[PROC_FIRST], 4)));
+}
+
+static void
 on_memory(unsigned hart, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 {
 	struct hart *h = &harts[hart];
@@ -136,6 +164,8 @@ on_memory(unsigned hart, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 		h->has_call = 1;
 		emit(hart, CALL, (uint32_t)((addr - at[TABLE]) / at[ENTRY]), 0);
 	}
+	if (h->core == 0 && h->cores > 0 && qemu_plugin_mem_is_store(info))
+		on_home_store(hart, h, addr);
 	if (offset >= h->cores * at[SLOT])
 		return;
 	core = (uint32_t)(offset / at[SLOT]);
@@ -255,7 +285,7 @@ qemu_plugin_install(uint64_t id, const struct qemu_plugin_info *info, int argc, 
 {
 	for (int i = 0; i < argc; i++)
 		option(argv[i]);
-	if (out == NULL || memory == NULL || at[SLOT] == 0 || at[ENTRY] == 0 ||
+	if (out == NULL || memory == NULL || at[SLOT] == 0 || at[ENTRY] == 0 || at[PROCESS] == 0 ||
 		strcmp(info->target_name, "riscv64") != 0) {
 		fprintf(stderr, "libtrace: for qemu-system-riscv64; tools/run/timeline.py says what "
 			"it needs\n");

@@ -11,7 +11,7 @@
 
 /* as tools/run/timeline.py has them */
 enum trace_kind { USER, KERNEL, WAIT, WAKE, CURRENT, ROLE, CALL, SEND, SERVE, REPLY, POST, TAKE, TAKEN,
-	TICK, FAULT, SPREAD, CROWDED };
+	TICK, FAULT, SPREAD, CROWDED, PLACED };
 
 struct trace_event {
 	uint64_t time;

@@ -19,12 +19,15 @@ EVENTS_MAX = 1 << 20
 HEAD = struct.Struct("<QQQ")		# room, next, nothing
 EVENT = struct.Struct("<QIIHHI")	# time, a, b, hart, kind, is whole
 (USER, KERNEL, WAIT, WAKE, CURRENT, ROLE, CALL, SEND, SERVE, REPLY, POST, TAKE, TAKEN, TICK, FAULT, SPREAD,
- CROWDED) = range(17)
+ CROWDED, PLACED) = range(18)
 PLUGIN = os.path.join(BUILD, "plugin", "libtrace.so")
 NEEDS = ("slot", "record", "entry", "acts", "current", "count", "ticks", "faults", "call_busy", "call_fn", "post_busy",
-         "post_fn", "spread", "crowded", "thread_tid", "thread_proc", "proc_id")
+         "post_fn", "spread", "crowded", "thread_tid", "thread_proc", "proc_id", "proc_first", "proc_cores", "procs",
+         "procs_max", "process")
 # tracks of a core, in their order
 TRACK_ROLE, TRACK_WORK, TRACKS = 0, 1, 2
+# the process server has put a process on a core, by itself or because somebody has asked for it
+KEPT, LET_GO = "process kept on this core", "process may leave this core"
 
 
 class Buffer:
@@ -38,7 +41,8 @@ class Buffer:
     def option(self, machine, layout, memory, icount, kernel):
         """QEMU's value of -plugin."""
         address = {"slots": kernel.slots, "table": kernel.table[0],
-                   "table_calls": kernel.table[1] // kernel.offset["entry"]} | {n: kernel.offset[n] for n in NEEDS}
+                   "table_calls": kernel.table[1] // kernel.offset["entry"],
+                   "of_cluster": kernel.offset["cluster"]} | {n: kernel.offset[n] for n in NEEDS}
         clusters = [f"cluster={c['first_core']}:{c['cores']}:{c['mem_base']:x}"
                     for c in bootrec.clusters_of(machine, layout)]
         return ",".join([PLUGIN, f"out=/proc/self/fd/{self.fd}", f"memory={memory}",
@@ -77,7 +81,7 @@ class Timeline:
 
     def __init__(self, clusters, calls):
         self.calls, self.out, self.flows, self.start = calls, [], 0, None
-        self.cores, self.sent, self.posted = {}, {}, {}
+        self.cores, self.sent, self.posted, self.places = {}, {}, {}, {}
         self.queue = {c["first_core"]: 0 for c in clusters}
         for n, c in enumerate(clusters):
             self._meta("process_name", n + 1, 0, f"cluster {n}")
@@ -129,8 +133,8 @@ class Timeline:
         if number is not None:
             self._put("f", core, TRACK_WORK, time, name=name, cat="message", id=number, bp="e")
 
-    def _instant(self, core, time, name):
-        self._put("i", core, TRACK_WORK, time, name=name, s="t")
+    def _instant(self, core, time, name, **more):
+        self._put("i", core, TRACK_WORK, time, name=name, s="t", **more)
 
     def _waiting(self, core, time, more):
         self.queue[core.first] += more
@@ -184,6 +188,15 @@ class Timeline:
             core.serves = []
         self._follow(core, time)
 
+    def _placed(self, cluster, time, process, cores):
+        """A process may be on these cores (first, how many) from now on: on those of its parent at its start, on
+        those of its job then, and on one while it is kept there.
+        """
+        was, self.places[cluster, process] = self.places.get((cluster, process), cores), cores
+        if was != cores and 1 in (was[1], cores[1]):
+            core, name = (cores[0], KEPT) if cores[1] == 1 else (was[0], LET_GO)
+            self._instant(self.cores[cluster + core], time, name, args={"process": process})
+
     def event(self, time, a, b, hart, kind):
         """Take the next one."""
         core = self.cores.get(hart)
@@ -213,6 +226,8 @@ class Timeline:
             name = "fault" if kind == FAULT else "tick"
             self._rename(core, name)
             core.trap = name
+        elif kind == PLACED:
+            self._placed(core.first, time, a, (b & 0xffff, b >> 16))
         else:
             self._instant(self.cores[core.first + a], time, "thread sent to a core of its own" if kind == SPREAD else
                           "has threads of two processes: a tc now")

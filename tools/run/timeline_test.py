@@ -45,6 +45,15 @@ def test_roles_are_a_track():
     assert [e["name"] for e in made(CALL_HOME) if e["ph"] == "i"] == ["has threads of two processes: a tc now"]
 
 
+def test_a_process_that_is_kept_on_a_core_is_shown_there_and_when_it_may_leave():
+    at = [(100, 9, 0 | 2 << 16, 0, t.PLACED), (110, 9, 0 | 2 << 16, 0, t.PLACED), (200, 9, 1 | 1 << 16, 0, t.PLACED),
+          (210, 9, 1 | 1 << 16, 0, t.PLACED), (300, 9, 0 | 2 << 16, 0, t.PLACED), (310, 8, 1 | 1 << 16, 0, t.PLACED),
+          (320, 7, 0 | 9 << 16, 0, t.PLACED), (330, 7, 0 | 2 << 16, 0, t.PLACED)]
+    shown = [(e["name"], e["tid"], round(e["ts"] * 1000) + 100, e["args"]["process"])
+             for e in made(at) if e["ph"] == "i"]
+    assert shown == [(t.KEPT, 4, 200, 9), (t.LET_GO, 4, 300, 9)]
+
+
 def test_each_arrow_has_two_ends():
     out = made(CALL_HOME)
     begun, ended = ({e["id"]: e["name"] for e in out if e["ph"] == ph} for ph in "sf")
