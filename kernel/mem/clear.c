@@ -42,7 +42,6 @@ clear_some(struct cluster *c)
 	am_post(w->core, clear_frames, w->frame, sizeof(w->frame));
 	core_interrupt(w->core);
 	w->under_way = w->core;
-	c->chores++;
 }
 
 bool
@@ -55,7 +54,6 @@ clear_poll(struct cluster *c)
 	for (unsigned i = 0; i < CLEAR_STEP; i++)
 		frames_zeroed_put(&c->frames, w->frame[i]);
 	w->under_way = NULL;
-	c->chores--;
 	clear_some(c);
 	return true;
 }
@@ -77,6 +75,7 @@ clear_take_ready(struct process *p)
 	struct cluster *c = proc_cluster(p);
 	uint32_t frame = FRAME_NONE;
 
+	clear_poll(c);
 	if (c->frames.zeroed != FRAME_NONE && mem_charge(p, 1))
 		frame = frames_zeroed_take(&c->frames);
 	clear_some(c);

@@ -17,7 +17,10 @@
  */
 void clear_choose(struct cluster *c);
 
-/* One step of the chore. False: there was nothing to do. */
+/*
+ * Take back frames that have been filled. False: there are none. Home looks when it has other
+ * chores, and when somebody needs a frame: nobody waits for it alone.
+ */
 bool clear_poll(struct cluster *c);
 
 /* A frame of a process, charged to it, that holds zeros; FRAME_NONE: none is ready. */

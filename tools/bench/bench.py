@@ -32,7 +32,7 @@ windows between markers become rows:
     count = "insns"                   or total (with the other harts), path (of total, those that wait for one
                                       another), busiest (the other hart that has most), others, kernel, user,
                                       polls, entries, interrupts
-    per = 1                           operations in a window
+    per = 1                           operations in a window, or the parameter that says how many
     count = "stretch"                 with `stretches = true`: how long a kernel core served nobody
                                       else, the longest of each part of the kernel above `least` and
                                       the longest of all, in the phase after marker `label` (0:
@@ -48,6 +48,7 @@ reset:
     name = "r_kcall"
     label = 17
     per = 100                         operations in a window, or the parameter that says how many
+    count = "cycles"                  or least, most of the windows, exceptions (of the window's core, all windows)
 """
 
 import itertools
@@ -197,7 +198,13 @@ def _tidy(value):
     return int(value) if value == int(value) else float(f"{value:.6g}")
 
 
-def parse_windows(lines, specs):
+def per_of(spec, params):
+    """Operations in a window."""
+    per = spec.get("per", 1)
+    return params[per] if isinstance(per, str) else per
+
+
+def parse_windows(lines, specs, params):
     """(name, value, unit, params) for the plugin's windows and spans."""
     windows = [json.loads(line) for line in lines if line.startswith("{")]
     out = []
@@ -211,7 +218,7 @@ def parse_windows(lines, specs):
                 continue
             others = [o["user"] + o["kernel"] for o in w.get("others", ())]
             value = sum(others) if what == "others" else max(others, default=0) if what == "busiest" else w[what]
-            out.append((spec["name"], value / spec.get("per", 1), spec.get("unit", "instructions"), {"count": what}))
+            out.append((spec["name"], value / per_of(spec, params), spec.get("unit", "instructions"), {"count": what}))
     return out
 
 
@@ -235,11 +242,16 @@ def parse_report(report, specs, params):
     """(name, value, unit, params) for the windows of a run in RTL."""
     out = []
     for spec in specs:
-        per = spec.get("per", 1)
-        per = params[per] if isinstance(per, str) else per
+        what = spec.get("count", "cycles")
         for w in report["windows"]:
-            if w["label"] == spec["label"] and w["times"]:
-                out.append((spec["name"], w["cycles"] / w["times"] / per, "cycles", {}))
+            if w["label"] != spec["label"] or not w["times"]:
+                continue
+            if what == "exceptions":
+                out.append((spec["name"], w["cores"][w["core"]][what], what, {"count": what}))
+                continue
+            value = w["cycles"] / w["times"] if what == "cycles" else w[what]
+            out.append((spec["name"], value / per_of(spec, params), "cycles",
+                        {"count": what} if "count" in spec else {}))
     return out
 
 
@@ -265,7 +277,8 @@ def shoot(shot, icount, rtl=False):
             shot.run(["--icount", "--count", f.name] + (["--span", b.get("span")] if b.get("span")
                                                         else []) + ["--stretches"] * b.get("stretches", False))
             lines = f.read().decode().splitlines()
-        return merge(shot, parse_windows(lines, b.get("icount", [])) + parse_stretches(lines, b.get("icount", [])))
+        specs = b.get("icount", [])
+        return merge(shot, parse_windows(lines, specs, shot.params) + parse_stretches(lines, specs))
     if b.get("probe") == "footprint":
         return footprint(shot)
     samples = []

@@ -47,9 +47,11 @@ def test_windows_become_rows():
               "poll_insns": 4, "entries": 1, "interrupts": 0,
               "others": [{"hart": 0, "user": 0, "kernel": 50}], "total": 140}
     lines = [json.dumps(window), json.dumps({**window, "label": 17}), json.dumps({"exit": True, "hart": 0})]
-    specs = [{"name": "call", "label": 16, "per": 10}, {"name": "call", "label": 16, "count": "others"}]
-    assert bench.parse_windows(lines, specs) == [("call", 9, "instructions", {"count": "insns"}),
-                                                 ("call", 50, "instructions", {"count": "others"})]
+    specs = [{"name": "call", "label": 16, "per": 10}, {"name": "call", "label": 16, "count": "others"},
+             {"name": "call", "label": 17, "per": "calls"}]
+    assert bench.parse_windows(lines, specs, {"calls": 9}) == [
+        ("call", 9, "instructions", {"count": "insns"}), ("call", 50, "instructions", {"count": "others"}),
+        ("call", 10, "instructions", {"count": "insns"})]
 
 
 def test_windows_of_a_run_in_rtl_become_rows():
@@ -57,6 +59,15 @@ def test_windows_of_a_run_in_rtl_become_rows():
                           {"label": 17, "times": 0, "cycles": 0}, {"label": 9, "times": 1, "cycles": 5}]}
     specs = [{"name": "spawn", "label": 16, "per": "threads"}, {"name": "join", "label": 17}]
     assert bench.parse_report(report, specs, {"threads": 3}) == [("spawn", 100, "cycles", {})]
+
+
+def test_of_many_windows_in_rtl_there_are_the_extremes_and_the_exceptions_of_their_core():
+    report = {"windows": [{"core": 1, "label": 16, "times": 4, "cycles": 20, "least": 4, "most": 8,
+                           "cores": [{"exceptions": 9}, {"exceptions": 2}]}]}
+    specs = [{"name": "slice", "label": 16, "count": count} for count in ("cycles", "least", "most", "exceptions")]
+    assert bench.parse_report(report, specs, {}) == [
+        ("slice", 5, "cycles", {"count": "cycles"}), ("slice", 4, "cycles", {"count": "least"}),
+        ("slice", 8, "cycles", {"count": "most"}), ("slice", 2, "exceptions", {"count": "exceptions"})]
 
 
 def test_an_unknown_key_is_refused():
