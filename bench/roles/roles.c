@@ -8,12 +8,13 @@
 #include <atoll/server.h>
 #include <context.h>
 #include <hal/perf.h>
+#include <servers/device/client.h>
 #include "roles.h"
 
 #define STACK_BYTES 16384
 #define MS 1000000ull
 #define BIT 5
-#define BESIDE_MAX 18
+#define BESIDE_MAX 19
 
 /* What is counted of the measured thread and its core. */
 struct counts {
@@ -33,6 +34,8 @@ static struct {
 } measured;
 
 static uint32_t calls_made;		/* by callers */
+static uint32_t reads_made;		/* of the device */
+static long reader_result;		/* >= 0: it answers */
 
 void
 role_fail(const char *why, long result)
@@ -137,6 +140,23 @@ run_caller(void *arg)
 	}
 }
 
+/* Takes random bytes from their device, which interrupts for each page of them. */
+static void
+run_reader(void *arg)
+{
+	static unsigned char bytes[DEVICE_DATA];
+	struct device_client c;
+	long result = device_open(&c, DEVICE_RANDOM, BIT);
+
+	(void)arg;
+	while (result >= 0 && goes_on()) {
+		result = device_read(&c, bytes, sizeof(bytes));
+		__atomic_add_fetch(&reads_made, 1, __ATOMIC_RELAXED);
+	}
+	device_close(&c);
+	__atomic_store_n(&reader_result, result, __ATOMIC_RELAXED);
+}
+
 static int
 start_on(void (*fn)(void *arg), void *arg, int core)
 {
@@ -168,6 +188,18 @@ role_core(uint32_t role)
 	role_fail("no core has this role", (long)role);
 }
 
+/* Until the device has answered once, or will not. */
+static int
+start_reader(void)
+{
+	int tid = start_on(run_reader, NULL, role_core(ROLE_AC));
+
+	while (__atomic_load_n(&reads_made, __ATOMIC_RELAXED) == 0 &&
+			__atomic_load_n(&reader_result, __ATOMIC_RELAXED) >= 0)
+		kvoid_remote();
+	return tid;
+}
+
 static int
 start_beside(int argc, char **argv, int *tid)
 {
@@ -182,7 +214,9 @@ start_beside(int argc, char **argv, int *tid)
 		tid[n] = start_on(run_neighbour, NULL, measured.core);
 		lower(tid[n++]);
 	}
-	if (callers < 0 || callers > BESIDE_MAX - 3)
+	if (role_option(argc, argv, "--device", "random"))
+		tid[n++] = start_reader();
+	if (callers < 0 || callers > BESIDE_MAX - 4)
 		role_fail("too many callers", callers);
 	for (long i = 0; i < callers; i++)
 		tid[n++] = start_on(run_caller, NULL, role_core(ROLE_AC));
@@ -244,6 +278,8 @@ role_run(int argc, char **argv, void (*work)(void))
 	join_thread(tid);
 	for (int i = 0; i < n; i++)
 		join_thread(beside[i]);
+	if (reader_result < 0)
+		role_fail("the device does not answer", reader_result);
 }
 
 void

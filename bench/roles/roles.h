@@ -10,6 +10,7 @@
  *				what else is placed on it: two threads of a higher priority that
  *				sleep and wake in periods, or one that computes for ever
  *	--callers N		threads on other cores that call the kernel in a tight loop
+ *	--device random		a thread on another core takes bytes of that device
  *	--pages small|large	size of the pages of what is measured
  *	--fault no|yes		they come when they are touched
  *	--best no|yes		hosted: pinned, SCHED_FIFO and locked memory where Linux permits it

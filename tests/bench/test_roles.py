@@ -38,10 +38,12 @@ def measured():
 
 def application_cores_are_left_alone(rows):
     """No instruction of the kernel, alone and while others call it."""
-    for program, case in [*((p, "AC") for p in PROGRAMS), ("ftq", "AC, others call")]:
+    for program, case in [*((p, "AC") for p in PROGRAMS), ("ftq", "AC, others call"),
+                          ("ftq", "AC, a device interrupts")]:
         found = {k: v for k, v in rows[program, case].items() if k in PLUGINS + rolesbench.KERNELS}
         assert set(PLUGINS) <= set(found) and not any(found.values()), (program, case, found)
     assert rows["ftq", "AC, others call"]["calls of others in the window"] > 0
+    assert rows["ftq", "AC, a device interrupts"]["interrupts of a device in the window"] > 0
 
 
 def time_sharing_cores_are_not(rows):
@@ -62,6 +64,17 @@ def what_varies_is_the_low_order_bit(rows):
     assert faulting["runs of uniq -c"] > 1, faulting
 
 
+def a_program_that_falls_back_pays_only_meanwhile(rows):
+    """On the AC nothing of the kernel, before and after; on a TC its ticks, and the other program's turns."""
+    of = rows["fallback", "AC, TC, AC"]
+    for place, is_left_alone in (("before", True), ("meanwhile", False), ("after", True)):
+        assert of[f"{place}, slices"] >= 90, of
+        for what in ("kernel", "interrupts"):
+            assert (of[f"{place}, {what}"] == 0) == is_left_alone, (place, what, of)
+    before, meanwhile, after = (of[f"{place}, of the core for a slice"] for place in ("before", "meanwhile", "after"))
+    assert before == after < meanwhile, of
+
+
 def a_null_call_is_within_its_aim(rows):
     """One after the other: at most three times what a TC needs for one that it serves itself."""
     direct = rows["null_call", "AC"]["remote, one after the other"]
@@ -77,7 +90,7 @@ def main():
         return 1
     failed = 0
     for check in (application_cores_are_left_alone, time_sharing_cores_are_not, what_varies_is_the_low_order_bit,
-                  a_null_call_is_within_its_aim):
+                  a_program_that_falls_back_pays_only_meanwhile, a_null_call_is_within_its_aim):
         try:
             check(rows)
             print(f"ok {check.__name__}")

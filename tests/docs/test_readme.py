@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The README's table of figures: each exact one is what the command beside it prints. Needs the
+"""The README's tables of figures: each exact one is what the command beside it prints. Needs the
 riscv64 port built.
 
 Prints `ok NAME` or `FAIL NAME: why`. A row of the table that is neither exact nor a time fails,
@@ -70,6 +70,14 @@ def request(rows):
     return ", ".join(map(str, awake)) + "; " + ", ".join(f"{n:,}" for n in asleep) + " instructions"
 
 
+def touches(rows):
+    """Of each number of cores, to the next fifty, on the machine with one kernel core and on that with two."""
+    return "; ".join(", ".join(f"{50 * round(values(of, 'touches', count='path', ranks=n)[0] / 50):,}"
+                               for n in (1, 2, 3, 5))
+                     for machine in ("optimsoc8", "optimsoc8-kk")
+                     for of in [[r for r in rows if r["machine"] == machine]]) + " instructions"
+
+
 # beginning of a row of the table -> its figure, made of what its command prints
 EXACT = {
     "kernel call on the calling core, user to user": lambda rows: f"{one(rows, 'l_kcall', 'insns')} instructions",
@@ -119,6 +127,13 @@ EXACT = {
     "request to a service and its answer": request,
     "4 KB of a file": lambda rows: "; ".join(
         str(round(values(rows, "file_read", ranks=n)[0])) for n in (1, 4)) + " instructions",
+    "FTQ on an AC": lambda rows: ", ".join(spread(
+        [v for beside in ("none", "daemons", "thread") for v in values(rows, name, on="ac", beside=beside)])
+                                          for name in ("ftq_kernel", "ftq_interrupts")),
+    "upsem, downsem": lambda rows: f"{one(rows, 'upsem', 'insns')}, {one(rows, 'downsem', 'insns')}; "
+                                   f"{one(rows, 'tube_send_and_receive', 'insns')} instructions",
+    "call that is queued": lambda rows: f"{one(rows, 'submit', 'insns')}, {one(rows, 'reply', 'insns')} instructions",
+    "pages of lazy memory that": touches,
     "kernel text + read-only data + data": kernel_kib,
     "kernel image, stacks and tables": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
     "MPI's part of a program": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
@@ -132,6 +147,7 @@ CHANCE = {
     "first touch of a page that a second kernel core": (100, 50),
     "first touch of a page of lazy memory": (50, 50),
     "first write to a private page": (50, 50),
+    "pages of lazy memory that": (50,) * 8,
     "signal to a thread that sleeps": (0, 20),
     "create a thread": (MEETING,) * 3,
     "a thread's whole life": (MEETING,) * 2,
@@ -146,9 +162,10 @@ TIMES = ("start until", "MPI ping-pong", "the same between two clusters", "`./at
 
 
 def table(text):
-    """(what, figure, command) of each row under "Figures"; a command `same` is the one above."""
+    """(what, figure, command) of each row under "Figures" and "Core roles"; a command `same` is the one above."""
     out, command = [], None
-    for line in text.split("## Figures", 1)[1].split("\n## ", 1)[0].splitlines():
+    parts = [text.split(f"\n## {name}\n", 1)[1].split("\n## ", 1)[0] for name in ("Figures", "Core roles")]
+    for line in "\n".join(parts).splitlines():
         cells = [c.strip() for c in line.strip("|").split(" | ")] if line.startswith("| ") else []
         if len(cells) == 3 and cells[1]:
             command = command if cells[2] == "same" else cells[2]

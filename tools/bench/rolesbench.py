@@ -2,7 +2,9 @@
 """./atoll bench --roles: FTQ, selfish detour, strid3 and null calls on cores of two roles, as seed 004
 section 9 has them, and the proof that an application core is left alone.
 
-On riscv64 everything runs under icount with the emulator's plugin. Between its markers the measured
+On riscv64 everything runs under icount with the emulator's plugin. Where a device interrupts, and
+where a program is moved, cores run at once instead: else they take turns of 100 ms beside a core that
+computes. What the plugin counts for a window's own core is exact there, too; times are the host's. Between its markers the measured
 core of an AC must have executed no instruction of the kernel and taken no interrupt, by the
 plugin's count and by what the kernel itself has counted; a TC beside other threads is the control,
 which must have some by both. A tick of time is a nanosecond there, eight of which are an
@@ -30,21 +32,25 @@ HELP = """usage: ./atoll bench --roles [--port P] [--quick] [--csv FILE] [--plot
 
 Runs FTQ, selfish detour, strid3 and null calls on an application core (AC) and on a time-sharing core
 (TC) beside other threads, as seed 004 does, and prints how much each was disturbed, FTQ also as the
-source shows it (`uniq -c` of the counts without their last digit). Exit status 1 if the kernel ran
+source shows it (`uniq -c` of the counts without their last digit); and a program that falls back from
+an AC to a TC and comes back. Exit status 1 if the kernel ran
 on an AC that makes no calls (riscv64, by the kernel's and by the emulator's counts), or if the control
 on a TC shows nothing. Both ports if none is named. Writes docs/roles.csv (--csv) and
 docs/img/roles.png (--plot); --quick: less of each, and no picture. A run that is kept in build/paper
 is not made again.
 """
 MACHINE = "optimsoc8"
-PROGRAMS = ("ftq", "null_call", "selfish", "strid3")
+PROGRAMS = ("fallback", "ftq", "null_call", "selfish", "strid3")
 LABEL, LOCAL, REMOTE = 16, 17, 18
 COLUMNS = ("port", "benchmark", "case", "metric", "value", "unit")
 # what a core or a thread is charged with by the kernel
 KERNELS = ("core_ticks", "core_shot_down", "core_faults", "core_messages", "core_changes", "thread_calls",
            "thread_switches", "thread_faults")
 UNIQ_LINES = 12
-QUIET, CALLED, CONTROL, FAULTS, CALLS = "quiet", "called", "control", "faults", "calls"
+QUIET, CALLED, DEVICE, CONTROL = "quiet", "called", "device", "control"
+FAULTS, CALLS, MOVED = "faults", "calls", "moved"
+# from the claim of a device's interrupt to the next instruction of a program on another core: tools/plugin/span.h
+INTERRUPT = "hal_board_interrupt:user"
 
 
 class Run(paper.Run):
@@ -69,16 +75,19 @@ class Run(paper.Run):
     def make(self):
         """Its rows, series and, on riscv64, windows."""
         with tempfile.NamedTemporaryFile(prefix="atoll-roles-") as f:
-            counted = ("--icount", "--count", f.name) if self.port == "riscv64" else ()
+            counted = ("--count", f.name) if self.port == "riscv64" else ()
+            counted += ("--device", "random", "--span", INTERRUPT) if self.expect == DEVICE else \
+                ("--icount",) if counted and self.expect != MOVED else ()
             p = subprocess.run(self.argv(counted), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                errors="replace")
             if p.returncode:
                 raise Failure(f"{self.program} ended with {p.returncode}: {(p.stderr or p.stdout)[-500:]}")
-            windows = [json.loads(line) for line in f.read().decode().splitlines()] if counted else []
+            lines = [json.loads(line) for line in f.read().decode().splitlines()] if counted else []
         return {"rows": {name: value for name, value, _, _ in bench.parse_rows(p.stdout)},
                 "series": [[int(w) for w in line.split()[1:]] for line in p.stdout.splitlines()
                            if line.startswith(("sample ", "detour ", "stride "))],
-                "windows": [w for w in windows if "window" in w]}
+                "windows": [w for w in lines if "window" in w],
+                "device_interrupts": sum("span" in w and w["label"] == LABEL for w in lines)}
 
 
 def plan_riscv64(quick):
@@ -92,6 +101,7 @@ def plan_riscv64(quick):
         yield program, "TC, a thread", f"{size} --on tc --beside thread", CONTROL if program != "strid3" or \
             not quick else None
     yield "ftq", "AC, others call", f"{ftq} --on ac --beside daemons --callers 3", CALLED
+    yield "ftq", "AC, a device interrupts", f"{ftq} --on ac --beside daemons --device random", DEVICE
     yield "ftq", "AC, faulting", f"{ftq} --on ac --fault yes", FAULTS
     yield "strid3", "AC, 2 MB", f"{strid3} --on ac --pages large", QUIET
     yield "strid3", "AC, faulting", f"{strid3} --on ac --fault yes", FAULTS
@@ -100,6 +110,7 @@ def plan_riscv64(quick):
     yield "strid3", "TC, prints inside", f"{strid3} --on tc --print inside", CALLS
     yield "null_call", "AC", "--on ac", CALLS
     yield "null_call", "TC", "--on tc", CALLS
+    yield "fallback", "AC, TC, AC", "--slices " + ("100" if quick else "1000"), MOVED
 
 
 def plan_hosted(quick):
@@ -142,9 +153,9 @@ def calls_of_others(result):
 
 def why_wrong(expect, own, plugin, others):
     """What is not as it must be; None: nothing."""
-    if expect == CALLED and not others:
-        return "no other core called the kernel meanwhile"
-    if expect in (QUIET, CALLED) and (any(own.values()) or any(plugin.values())):
+    if expect in (CALLED, DEVICE) and not others:
+        return "no other core called the kernel meanwhile" if expect == CALLED else "no device has interrupted"
+    if expect in (QUIET, CALLED, DEVICE) and (any(own.values()) or any(plugin.values())):
         return "the kernel ran on an application core"
     if expect == CONTROL and not (sum(own.values()) and plugin["kernel"] and plugin["interrupts"]):
         return "the control shows no interrupt, so the proof could not fail"
@@ -157,10 +168,36 @@ def why_wrong(expect, own, plugin, others):
 
 def prove(run, result):
     """Fail unless the kernel and the emulator agree on what `expect` says."""
+    if run.expect == MOVED:
+        prove_moved(run, places(result))
+        return
     own, plugin = disturbances(run, result)
-    wrong = why_wrong(run.expect, own, plugin, calls_of_others(result))
+    others = result["device_interrupts"] if run.expect == DEVICE else calls_of_others(result)
+    wrong = why_wrong(run.expect, own, plugin, others)
     if wrong:
         raise Failure(f"{run.program}, {run.case}: {wrong}: {own}, {plugin}")
+
+
+# --- a program that falls back to another core ---
+
+def places(result):
+    """One after the other, the windows of all slices that a program did in one place, but the first and the last,
+    in which it may have come or gone.
+    """
+    slices = [w for w in result["windows"] if w["label"] == LOCAL]
+    return [list(same)[1:-1] for _, same in itertools.groupby(slices, lambda w: w["hart"])]
+
+
+def prove_moved(run, found):
+    """Fail unless it was on an AC, elsewhere, and there again, computed the same, and was left alone on the AC only."""
+    harts = [of[0]["hart"] for of in found if of]
+    if len(found) != 3 or len(harts) != 3 or harts[0] != harts[2]:
+        raise Failure(f"{run.program}: it has been on harts {harts}")
+    kernels, interrupts = ([sum(w[what] for w in of) for of in found] for what in ("kernel", "interrupts"))
+    if any(kernels[::2] + interrupts[::2]) or not kernels[1] or not interrupts[1]:
+        raise Failure(f"{run.program}: the kernel executed {kernels} instructions, for {interrupts} interrupts")
+    if len({w["user"] for of in found[::2] for w in of} | {min(w["user"] for w in found[1])}) != 1:
+        raise Failure(f"{run.program}: slices of the same work are not the same instructions")
 
 
 # --- what is made of a series ---
@@ -243,21 +280,34 @@ def of_null_call(result):
         yield f"{name}, time", result["rows"][f"null_call_{name}"], "ns"
 
 
-ANALYSES = {"ftq": of_ftq, "selfish": of_selfish, "strid3": of_strid3, "null_call": of_null_call}
+def of_fallback(result):
+    """The same of slices in three places."""
+    for place, windows in zip(("before", "meanwhile", "after"), places(result)):
+        yield f"{place}, slices", len(windows), "slices"
+        yield f"{place}, of the core for a slice", statistics.fmean(
+            w["user"] + w["kernel"] for w in windows), "instructions"
+        yield f"{place}, kernel", sum(w["kernel"] for w in windows), "instructions"
+        yield f"{place}, interrupts", sum(w["interrupts"] for w in windows), "interrupts"
+
+
+ANALYSES = {"fallback": of_fallback, "ftq": of_ftq, "selfish": of_selfish, "strid3": of_strid3,
+            "null_call": of_null_call}
 
 
 def table(found):
     """The rows of COLUMNS."""
     out = []
     for run, result in found:
-        rows = list(ANALYSES[run.program](result))
-        if run.port == "riscv64":
+        rows = [] if run.expect == DEVICE else list(ANALYSES[run.program](result))
+        if run.port == "riscv64" and run.expect != MOVED:
             _, plugin = disturbances(run, result)
             rows += [(f"{k} in the window", v, "instructions" if k == "kernel" else k) for k, v in plugin.items()]
             if run.expect == CALLED:
                 rows.append(("calls of others in the window", calls_of_others(result), "calls"))
+            if run.expect == DEVICE:
+                rows.append(("interrupts of a device in the window", result["device_interrupts"], "interrupts"))
         rows += [(k, result["rows"][k], "times") for k in KERNELS + ("below_stopped", "below_faults")
-                 if result["rows"][k] or k == "core_ticks"]
+                 if result["rows"].get(k, 0) or k == "core_ticks" and k in result["rows"]]
         out += [dict(zip(COLUMNS, (run.port, run.program, run.case, name, f"{value:.6g}", unit)))
                 for name, value, unit in rows]
     return out
@@ -268,7 +318,7 @@ def show(rows, found):
     for key, of in itertools.groupby(rows, lambda r: (r["port"], r["benchmark"], r["case"])):
         print(f"{key[0]} {key[1]}, {key[2]}: " + ", ".join(f"{r['metric']} {r['value']} {r['unit']}" for r in of))
     for run, result in found:
-        if run.program == "ftq":
+        if run.program == "ftq" and run.expect != DEVICE:
             print(f"\n{run.port} ftq, {run.case}: uniq -c")
             print("\n".join(f"{n:7} {v}" for n, v in low_pass([c for _, c in result["series"]])[:UNIQ_LINES]))
 
@@ -278,7 +328,7 @@ def plot(found, path):
     series = [{"port": r.port, "program": r.program, "case": r.case, "tick": seconds_per_tick(result),
                "series": result["series"],
                "spectrum": spectrum([c for _, c in result["series"]], quantum_seconds(result))
-               if r.program == "ftq" else []} for r, result in found]
+               if r.program == "ftq" else []} for r, result in found if r.expect not in (DEVICE, MOVED)]
     with tempfile.NamedTemporaryFile("w", prefix="atoll-roles-", suffix=".json") as f:
         json.dump(series, f)
         f.flush()

@@ -15,7 +15,7 @@ BUSY = {"kernel": 900, "entries": 5, "interrupts": 3}
 
 
 def counted(own=(), **window):
-    return {"rows": {**NOTHING, **dict(own)}, "series": [],
+    return {"rows": {**NOTHING, **dict(own)}, "series": [], "device_interrupts": 0,
             "windows": [{"label": rolesbench.LABEL, "user": 100, "others": [], **QUIET, **window}]}
 
 
@@ -51,6 +51,37 @@ def test_a_core_is_left_alone_by_others_only_if_they_called():
     rolesbench.prove(run("called"), called(3))
     with pytest.raises(Failure, match="no other core called"):
         rolesbench.prove(run("called"), called(0))
+
+
+def test_a_core_is_left_alone_by_devices_only_if_one_interrupted():
+    rolesbench.prove(run("device"), {**counted(), "device_interrupts": 2})
+    with pytest.raises(Failure, match="no device has interrupted"):
+        rolesbench.prove(run("device"), called(3))
+    with pytest.raises(Failure, match="the kernel ran"):
+        rolesbench.prove(run("device"), {**counted(kernel=1), "device_interrupts": 2})
+
+
+def moved(*slices):
+    """A result with these (hart, user, kernel, interrupts), each between two in which it comes and goes."""
+    return {"windows": [{"label": rolesbench.LOCAL, "hart": h, "user": u, "kernel": k + way, "interrupts": i + way}
+                        for h, u, k, i in slices for way in (1, 0, 0, 1)]}
+
+
+BEFORE, MEANWHILE = (2, 9, 0, 0), (7, 9, 4, 1)
+
+
+@pytest.mark.parametrize("slices, wrong", [
+    ((BEFORE, MEANWHILE, BEFORE), None), ((BEFORE, MEANWHILE), "harts"), ((BEFORE, MEANWHILE, (3, 9, 0, 0)), "harts"),
+    (((2, 9, 1, 1), MEANWHILE, BEFORE), "kernel"), ((BEFORE, MEANWHILE, (2, 9, 1, 0)), "kernel"),
+    ((BEFORE, (7, 9, 0, 0), BEFORE), "kernel"), ((BEFORE, (7, 9, 4, 0), BEFORE), "kernel"),
+    ((BEFORE, (7, 10, 4, 1), BEFORE), "same work"), (((2, 10, 0, 0), MEANWHILE, BEFORE), "same work")])
+def test_a_program_that_falls_back_is_left_alone_on_its_application_core_only(slices, wrong):
+    fallback = rolesbench.Run("riscv64", "fallback", "a case", "", "moved")
+    if wrong is None:
+        rolesbench.prove(fallback, moved(*slices))
+        return
+    with pytest.raises(Failure, match=wrong):
+        rolesbench.prove(fallback, moved(*slices))
 
 
 @pytest.mark.parametrize("windows", [[], [{"label": 16, "user": 0, **QUIET}], 2 * [{"label": 16, "user": 9, **QUIET}]])

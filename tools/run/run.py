@@ -56,7 +56,8 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --rmem               each cluster gives pages of its memory to programs of all (<atoll/rmem.h>)
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
-  --count FILE         with --icount: write the counted windows between markers to FILE
+  --count FILE         riscv64: write the counted windows between markers to FILE; without --icount
+                       cores run at once, and only what a window's own core executes is exact
   --domains FILE       with --icount, on a machine with memory domains: write what the time between two
                        markers would be by a model of them (tools/plugin/domains.c)
   --span FROM:TO       with --count: also what lies between two kernel functions on two harts
@@ -210,8 +211,10 @@ def _check(o):
         raise Usage(f"--timeout needs seconds, not '{o.timeout}'") from None
     if not 0 <= o.timeout < 1e9 or (o.icount and o.port != "riscv64"):
         raise Usage("--icount is for --port riscv64" if o.icount else "--timeout needs a positive number")
-    if (o.count or o.domains) and not o.icount:
-        raise Usage("--count and --domains need --icount")
+    if o.count and o.port != "riscv64":
+        raise Usage("--count is for --port riscv64")
+    if (o.domains or o.stretches) and not o.icount:
+        raise Usage("--domains and --stretches need --icount")
     if (o.span or o.stretches) and not o.count:
         raise Usage("--span and --stretches need --count")
     if o.trace and (o.port not in ("hosted", "riscv64") or o.bare or o.count or o.ranks == "process"):
