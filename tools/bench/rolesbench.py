@@ -2,14 +2,14 @@
 """./atoll bench --roles: FTQ, selfish detour, strid3 and null calls on cores of two roles, as seed 004
 section 9 has them, and the proof that an application core is left alone.
 
-On riscv64 everything runs under icount with the emulator's plugin. Where a device interrupts, and
-where a program is moved, cores run at once instead: else they take turns of 100 ms beside a core that
-computes. What the plugin counts for a window's own core is exact there, too; times are the host's. Between its markers the measured
+On riscv64 everything runs under icount with the emulator's plugin. Between its markers the measured
 core of an AC must have executed no instruction of the kernel and taken no interrupt, by the
 plugin's count and by what the kernel itself has counted; a TC beside other threads is the control,
 which must have some by both. A tick of time is a nanosecond there, eight of which are an
-instruction of whichever core: emulated cores run in turn. On the hosted port Linux is below: runs
-as it is, and with the best that it has.
+instruction of whichever core: emulated cores run in turn. Where a device interrupts, and where a
+program is moved, they run at once instead: their turns are 100 ms beside a core that computes. What
+the plugin counts for a window's own core is exact there, too. On the hosted port Linux is below:
+runs as it is, and with the best that it has.
 """
 
 import cmath
