@@ -3,6 +3,7 @@
 Prints the test protocol; about 3 M cycles.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -53,6 +54,23 @@ def hard_kernel():
     return os.path.join(folder, "or1k", "kernel") if done.returncode == 0 else None
 
 
+def left_alone():
+    """In cycles: a core that computes is not interrupted while others call the kernel, and one whose program gives
+    memory back is. 1 if not so.
+    """
+    name, argv = "a_core_that_computes_is_left_alone", ["bench", "slices", "--rtl", "--quick", "--json", "-"]
+    p = patience.run([os.path.join(ROOT, "atoll"), *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                     timeout=TIMEOUT_S, check=False)
+    rows = json.loads(p.stdout) if p.returncode == 0 else []
+    found = {r["name"]: r["value"] for r in rows if r["params"].get("count") == "exceptions"}
+    alone, beside, control = (found.get(f"slice_{n}") for n in ("alone", "beside_calls", "interrupted"))
+    if alone == beside == 0 and control:
+        print(f"ok {name}", flush=True)
+        return 0
+    print(f"FAIL {name}: status {p.returncode}, exceptions {found}; {p.stderr[-500:]}", flush=True)
+    return 1
+
+
 def main():
     """Exit status."""
     tests = os.path.join("build", "or1k", "tests", "kernel", "first")
@@ -64,6 +82,7 @@ def main():
     failed += check("a_multiplication_in_the_kernel_on_a_k_core_is_named",
                     ["--rtl", "--bare", "--kernel", kernel, "kcalls"],
                     [NAMED, *(f"core {c}: " for c in range(4))], 125) if kernel else 1
+    failed += left_alone()
     failed += check("qemu_runs_the_same_program", ["kcalls", "--calls", "10"], ["row l_kcall", "row r_kcall"])
     failed += check("a_machine_too_large_for_qemu_is_refused", ["--machine", "optimsoc8", "kcalls"],
                     ["QEMU's or1k at most 4"], 2)

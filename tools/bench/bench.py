@@ -48,7 +48,8 @@ reset:
     name = "r_kcall"
     label = 17
     per = 100                         operations in a window, or the parameter that says how many
-    count = "cycles"                  or least, most of the windows, exceptions (of the window's core, all windows)
+    count = "cycles"                  of each window; or least, most; longer: how many windows took more than the
+                                      shortest; exceptions: of the window's core, in all of them
 """
 
 import itertools
@@ -246,8 +247,9 @@ def parse_report(report, specs, params):
         for w in report["windows"]:
             if w["label"] != spec["label"] or not w["times"]:
                 continue
-            if what == "exceptions":
-                out.append((spec["name"], w["cores"][w["core"]][what], what, {"count": what}))
+            if what in ("exceptions", "longer"):
+                value = w["cores"][w["core"]][what] if what == "exceptions" else sum(e > w["least"] for e in w["each"])
+                out.append((spec["name"], value, "windows" if what == "longer" else what, {"count": what}))
                 continue
             value = w["cycles"] / w["times"] if what == "cycles" else w[what]
             out.append((spec["name"], value / per_of(spec, params), "cycles",
