@@ -62,9 +62,10 @@ def test_windows_of_a_run_in_rtl_become_rows():
 
 
 def test_of_many_windows_in_rtl_there_are_the_extremes_and_the_exceptions_of_their_core():
-    report = {"windows": [{"core": 1, "label": 16, "times": 4, "cycles": 20, "least": 4, "most": 8, "each": [4, 4, 5, 8],
-                           "cores": [{"exceptions": 9}, {"exceptions": 2}]}]}
-    specs = [{"name": "slice", "label": 16, "count": count} for count in ("cycles", "least", "most", "longer", "exceptions")]
+    report = {"windows": [{"core": 1, "label": 16, "times": 4, "cycles": 20, "least": 4, "most": 8,
+                           "each": [4, 4, 5, 8], "cores": [{"exceptions": 9}, {"exceptions": 2}]}]}
+    specs = [{"name": "slice", "label": 16, "count": count}
+             for count in ("cycles", "least", "most", "longer", "exceptions")]
     assert bench.parse_report(report, specs, {}) == [
         ("slice", 5, "cycles", {"count": "cycles"}), ("slice", 4, "cycles", {"count": "least"}),
         ("slice", 8, "cycles", {"count": "most"}), ("slice", 2, "windows", {"count": "longer"}),
