@@ -74,15 +74,16 @@ U_SMALL_riscv64 := servers/proc/% user/personality/% servers/file/% base/fmt.c b
 U_SMALLER := -Os -fomit-frame-pointer -fno-jump-tables
 # Each process maps all of the personality: as few pages as there can be. `zig cc` takes -Oz for -Os.
 U_SMALLEST := -Xclang -Oz -msave-restore
-u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),$(U_SMALLER)) $(if $(filter-out $(PERS_HOT),$(filter user/personality/%,$(1))),$(U_SMALLEST)) $(if $(filter $(PROC_SELDOM_$(PORT)),$(1)),-Xclang -Oz)
+u_size = $(if $(filter $(U_SMALL_$(PORT)),$(1)),$(U_SMALLER)) $(if $(filter-out $(PERS_HOT),$(filter user/personality/%,$(1))),$(U_SMALLEST)) $(if $(filter $(SELDOM_$(PORT)),$(1)),-Xclang -Oz)
 # what each call, request or fork goes through
 PERS_HOT := $(addprefix user/personality/,file_server.c fork.c io.c lock.c main.c reach.c)
-# what a process server does once for a job, or for one with limits
-PROC_SELDOM_riscv64 := $(addprefix servers/proc/,job.c plan_job.c ledger.c limits.c lead.c agent.c)
+# what a process server does once for a job, or for one with limits or a list; what /proc and /dev show; folders of the host
+SELDOM_riscv64 := $(addprefix servers/proc/,job.c plan_job.c ledger.c limits.c lead.c agent.c listing.c) \
+	$(addprefix servers/file/,proc.c cores.c processes.c share.c share_walk.c share_stage.c shares.c input.c links.c)
 # what calls nothing where nobody sleeps, in some twenty instructions, of which a frame would be a third
 U_FLAT := user/call_queue.c user/sem.c user/tube.c
 u_flat = $(if $(filter $(U_FLAT),$(1)),-fomit-frame-pointer)
-U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALLER) $(U_SMALL_$(PORT)) $(U_SMALLEST) but: $(PERS_HOT) seldom: $(PROC_SELDOM_$(PORT)) flat: $(U_FLAT))
+U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG) small: $(U_SMALLER) $(U_SMALL_$(PORT)) $(U_SMALLEST) but: $(PERS_HOT) seldom: $(SELDOM_$(PORT)) flat: $(U_FLAT))
 
 $(U)/base/%.o: base/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)

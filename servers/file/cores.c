@@ -96,25 +96,28 @@ put_core(struct tree *t, uint32_t number, uint32_t cluster, const struct core_to
 	return line_put(t, t->cores, line, (size_t)len);
 }
 
+bool
+core_next(uint32_t *cluster, uint32_t *core, struct core_told *told)
+{
+	for (;; ++*cluster, *core = 0) {
+		int result = core_ask(*cluster, *core, -1, told);
+
+		*core += result == 0;
+		if (result == 0 || result == -E_NOENT)
+			return result == 0;
+	}
+}
+
 void
 cores_show(struct tree *t)
 {
-	uint32_t number = 0;
+	uint32_t number = 0, cluster = 0, core = 0;
 	struct core_told told;
 
 	if (!show_anew(t, t->cores, HEAD))
 		return;
-	for (uint32_t cluster = 0;; cluster++) {
-		int result = 0;
-
-		for (uint32_t core = 0; result == 0; core++) {
-			result = core_ask(cluster, core, -1, &told);
-			if (result == 0 && !put_core(t, number++, cluster, &told))
-				return;
-		}
-		if (result == -E_NOENT)
-			return;
-	}
+	while (core_next(&cluster, &core, &told) && put_core(t, number++, cluster, &told))
+		continue;
 }
 
 static bool
@@ -147,25 +150,26 @@ memory_show(struct tree *t)
 }
 
 void
+core_time(const struct core_info *of, uint64_t *busy_ns, uint64_t *idle_ns)
+{
+	*idle_ns = of->role_ns[ROLE_IDLE] + slept_ns(of);
+	*busy_ns = 0 - slept_ns(of);
+	for (uint32_t role = ROLE_IDLE + 1; role < ROLE_KINDS; role++)
+		*busy_ns += of->role_ns[role];
+}
+
+void
 cores_time(uint64_t *busy_ns, uint64_t *idle_ns)
 {
+	uint32_t cluster = 0, core = 0;
 	struct core_told told;
+	uint64_t busy, idle;
 
 	*busy_ns = *idle_ns = 0;
-	for (uint32_t cluster = 0;; cluster++) {
-		int result = 0;
-
-		for (uint32_t core = 0; result == 0; core++) {
-			result = core_ask(cluster, core, -1, &told);
-			if (result != 0)
-				continue;
-			*idle_ns += told.is.role_ns[ROLE_IDLE] + slept_ns(&told.is);
-			*busy_ns -= slept_ns(&told.is);
-			for (uint32_t role = ROLE_IDLE + 1; role < ROLE_KINDS; role++)
-				*busy_ns += told.is.role_ns[role];
-		}
-		if (result == -E_NOENT)
-			return;
+	while (core_next(&cluster, &core, &told)) {
+		core_time(&told.is, &busy, &idle);
+		*busy_ns += busy;
+		*idle_ns += idle;
 	}
 }
 

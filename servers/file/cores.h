@@ -42,11 +42,15 @@ cores_have(const struct tree *t, uint32_t node)
 void cores_show(struct tree *t);
 void memory_show(struct tree *t);
 
+/* The next core that is there, and its cluster: begin with zeros. False: there is none. */
+bool core_next(uint32_t *cluster, uint32_t *core, struct core_told *told);
+
 /*
- * How long all cores together have had something to run, and nothing: since they have been asked
- * for the first time, which this does, too; the time before is in the first. After 9 hours in which
- * a core had nothing its time begins again.
+ * How long a core, and all cores together, have had something to run, and nothing: since they have
+ * been asked for the first time, which this does, too; the time before is in the first. After 9
+ * hours in which a core had nothing its time begins again.
  */
+void core_time(const struct core_info *of, uint64_t *busy_ns, uint64_t *idle_ns);
 void cores_time(uint64_t *busy_ns, uint64_t *idle_ns);
 
 /*

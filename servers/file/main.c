@@ -165,10 +165,8 @@ know_archive(void)
 static uint32_t
 answer_request(void *of, uint32_t client, struct service_part request, void *answer)
 {
-	uint32_t result;
+	uint32_t result = file_serve(of, client, request.at, request.bytes, answer);
 
-	proc_show(of, request.at, request.bytes);
-	result = file_serve(of, client, request.at, request.bytes, answer);
 	proc_settle(of);
 	return result;
 }

@@ -16,12 +16,19 @@
 #define MODE_CTL 0644
 #define TEXT_MAX 512
 #define KB 1024
+#define LINE_MAX 128
 #define NS_PER_TICK 10000000u
+#define NS_PER_S 1000000000u
 #define NAMES "/proc/names"
 #define MOUNTS "/proc/mounts"
+#define CPUINFO "/proc/cpuinfo"
+#define STAT "/proc/stat"
+#define SELF_LINK "/proc/self"
 
-enum shown { SHOWN_NOTHING, SHOWN_STAT, SHOWN_STATUS, SHOWN_COMM, SHOWN_CMDLINE, SHOWN_CTL };
-enum machine_file { MACHINE_NONE, MACHINE_MEMINFO, MACHINE_STAT, MACHINE_UPTIME, MACHINE_LOADAVG };
+enum shown { SHOWN_NOTHING, SHOWN_STAT, SHOWN_STATUS, SHOWN_COMM, SHOWN_CMDLINE, SHOWN_STATM,
+	SHOWN_CTL };
+enum machine_file { MACHINE_NONE, MACHINE_MEMINFO, MACHINE_UPTIME, MACHINE_LOADAVG, MACHINE_VMSTAT,
+	MACHINE_FILESYSTEMS };
 
 /* A name of a path. */
 struct part {
@@ -37,6 +44,7 @@ name_of_shown(enum shown s)
 	case SHOWN_STATUS: return "status";
 	case SHOWN_COMM: return "comm";
 	case SHOWN_CTL: return "ctl";
+	case SHOWN_STATM: return "statm";
 	default: return "cmdline";
 	}
 }
@@ -46,9 +54,10 @@ name_of_machine_file(enum machine_file f)
 {
 	switch (f) {
 	case MACHINE_MEMINFO: return "meminfo";
-	case MACHINE_STAT: return "stat";
 	case MACHINE_UPTIME: return "uptime";
-	default: return "loadavg";
+	case MACHINE_LOADAVG: return "loadavg";
+	case MACHINE_VMSTAT: return "vmstat";
+	default: return "filesystems";
 	}
 }
 
@@ -64,6 +73,7 @@ proc_begin(struct tree *t)
 	t->is_showing = false;
 	if (n > 0)
 		t->proc = (uint32_t)n;
+	t->show = proc_show;
 }
 
 /* A node at a path, which is made if there is none. Its number or a negative error. */
@@ -95,13 +105,32 @@ show_file(struct tree *t, const char *path, uint32_t mode, struct text text)
 	node_write(t, (uint32_t)n, 0, text.at, text.len);
 }
 
+/* /proc/self says who asks: another one each time. */
+static void
+show_self(struct tree *t, uint32_t client)
+{
+	char pid[16];
+	int len = fmt_print(pid, sizeof(pid), "%d", proc_number(client_from(client)));
+	int n = tree_find(t, SELF_LINK);
+
+	if (n >= 0) {
+		node_write(t, (uint32_t)n, 0, pid, (size_t)len);
+		node_of(t, (uint32_t)n)->size = (uint64_t)len;
+		return;
+	}
+	t->is_showing = true;
+	if (tree_symlink(t, SELF_LINK, pid) == 0)
+		t->shown++;
+	t->is_showing = false;
+}
+
 /* Nobody can come to it any more. */
 static bool
 is_idle(const struct tree *t, uint32_t number)
 {
 	const struct node *n = node_of(t, number);
 
-	if (n->opens > 0 || (n->parent == t->proc && node_of(t, t->proc)->opens > 0))
+	if (n->opens > 0 || node_of(t, n->parent)->opens > 0)
 		return false;
 	for (uint32_t i = 1; n->kind == FILE_KIND_DIRECTORY && i < t->nodes; i++)
 		if (node_of(t, i)->kind != FILE_KIND_NONE && node_of(t, i)->parent == number)
@@ -133,6 +162,7 @@ proc_settle(struct tree *t)
 		return;
 	t->shown = 0;
 	settle_kind(t, FILE_KIND_FILE);
+	settle_kind(t, FILE_KIND_SYMLINK);
 	settle_kind(t, FILE_KIND_DIRECTORY);
 }
 
@@ -187,6 +217,9 @@ text_of_process(enum shown s, const struct proc_process *p, char *to)
 	case SHOWN_STAT: return text_of_stat(p, to);
 	case SHOWN_STATUS: return text_of_status(p, to);
 	case SHOWN_COMM: return fmt_print(to, TEXT_MAX, "%s\n", p->listed.name);
+	case SHOWN_STATM:
+		return fmt_print(to, TEXT_MAX, "%u %u 0 0 0 0 0\n", p->listed.counts.pages,
+			p->listed.counts.pages);
 	case SHOWN_CTL:
 		return p->core == 0 ? fmt_print(to, TEXT_MAX, "core any\n") :
 			fmt_print(to, TEXT_MAX, "core %u\n", p->core - 1);
@@ -195,45 +228,61 @@ text_of_process(enum shown s, const struct proc_process *p, char *to)
 	}
 }
 
-static uint32_t
-count_processes(int32_t *last)
-{
-	struct proc_process p;
-	uint32_t n = 0;
+/* What is true of all processes together. */
+struct all {
+	uint32_t processes, running, switches;
+	int32_t last;			/* pid */
+};
 
-	for (*last = 0; proc_next(*last, &p); *last = p.pid)
-		n++;
-	return n;
+static struct all
+look_at_all(void)
+{
+	struct all a = {0};
+	struct proc_process p;
+
+	for (; proc_next(a.last, &p); a.last = p.pid) {
+		a.processes++;
+		a.running += !p.has_ended && p.listed.runs != 0;
+		a.switches += p.listed.counts.switches + p.listed.counts.preempted;
+	}
+	return a;
+}
+
+/* Times in seconds and hundredths; of idle cores all together. */
+static int
+text_of_uptime(uint64_t now, char *to)
+{
+	uint64_t busy, idle;
+
+	cores_time(&busy, &idle);
+	now /= NS_PER_TICK;
+	idle /= NS_PER_TICK;
+	return fmt_print(to, TEXT_MAX, "%lu.%02u %lu.%02u\n", (unsigned long)(now / 100),
+		(uint32_t)(now % 100), (unsigned long)(idle / 100), (uint32_t)(idle % 100));
 }
 
 static int
 text_of_machine(enum machine_file f, char *to)
 {
 	struct proc_machine m = {0};
-	uint32_t seconds, hundredths, n;
-	uint64_t busy, idle;
-	int32_t last = 0;
+	struct all all;
 
 	proc_look(&m);
-	seconds = (uint32_t)(m.now / 1000000000u);
-	hundredths = (uint32_t)(m.now / 10000000u % 100);
 	switch (f) {
 	case MACHINE_MEMINFO:
 		return fmt_print(to, TEXT_MAX, "MemTotal: %lu kB\nMemFree: %lu kB\nMemAvailable: "
 			"%lu kB\nBuffers: 0 kB\nCached: 0 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n",
 			(unsigned long)(m.bytes / KB), (unsigned long)(m.free_bytes / KB),
 			(unsigned long)(m.free_bytes / KB));
-	case MACHINE_STAT:
-		n = count_processes(&last);
-		cores_time(&busy, &idle);
-		return fmt_print(to, TEXT_MAX, "cpu %lu 0 0 %lu 0 0 0 0 0 0\nbtime 0\n"
-			"processes %u\n", (unsigned long)(busy / NS_PER_TICK),
-			(unsigned long)(idle / NS_PER_TICK), n);
-	case MACHINE_UPTIME:
-		return fmt_print(to, TEXT_MAX, "%u.%02u 0.00\n", seconds, hundredths);
-	default:
-		n = count_processes(&last);
-		return fmt_print(to, TEXT_MAX, "0.00 0.00 0.00 0/%u %d\n", n, last);
+	case MACHINE_UPTIME: return text_of_uptime(m.now, to);
+	case MACHINE_LOADAVG:
+		all = look_at_all();
+		return fmt_print(to, TEXT_MAX, "0.00 0.00 0.00 %u/%u %d\n", all.running,
+			all.processes, all.last);
+	case MACHINE_VMSTAT:
+		return fmt_print(to, TEXT_MAX, "nr_free_pages %lu\npgpgin 0\npgpgout 0\n"
+			"pswpin 0\npswpout 0\n", (unsigned long)(m.free_bytes / SHARED_PAGE));
+	default: return fmt_print(to, TEXT_MAX, "nodev\tramfs\nnodev\t9p\n");
 	}
 }
 
@@ -278,19 +327,34 @@ show_process(struct tree *t, const struct proc_process *p, const struct part *na
 
 /* All processes, and names of files whose text comes when they are opened. */
 static void
-show_all(struct tree *t)
+show_all(struct tree *t, uint32_t client)
 {
 	struct proc_process p = {0};
 	char path[48];
 
-	for (enum machine_file f = MACHINE_MEMINFO; f <= MACHINE_LOADAVG; f++) {
+	for (enum machine_file f = MACHINE_MEMINFO; f <= MACHINE_FILESYSTEMS; f++) {
 		fmt_print(path, sizeof(path), "/proc/%s", name_of_machine_file(f));
 		show_node(t, path, MODE_FILE);
 	}
+	show_node(t, STAT, MODE_FILE);
+	show_node(t, CPUINFO, MODE_FILE);
 	show_node(t, NAMES, MODE_FILE);
 	show_node(t, MOUNTS, MODE_FILE);
+	show_self(t, client);
 	while (proc_next(p.pid, &p))
 		show_process(t, &p, NULL);
+}
+
+/* A file that is made of lines: it is empty now. -1: somebody reads it, or the memory ends. */
+static int
+show_empty(struct tree *t, const char *path)
+{
+	int n = show_node(t, path, MODE_FILE);
+
+	if (n < 0 || node_of(t, (uint32_t)n)->opens > 0)
+		return -1;
+	node_resize(t, (uint32_t)n, 0);
+	return n;
 }
 
 /* One more line of a file; false: it has no room for it. */
@@ -301,18 +365,68 @@ add_line(struct tree *t, int node, const char *line, int bytes)
 		(size_t)bytes) == bytes;
 }
 
+/* --- cores --- */
+
+static bool
+add_cpu(struct tree *t, int node, const char *name, const uint64_t ns[2])
+{
+	char line[LINE_MAX];
+
+	return add_line(t, node, line, fmt_print(line, sizeof(line),
+		"%s %lu 0 0 %lu 0 0 0 0 0 0\n", name, (unsigned long)(ns[0] / NS_PER_TICK),
+		(unsigned long)(ns[1] / NS_PER_TICK)));
+}
+
+/* A line for all cores, and one for each: for how long they had something to run, and nothing. */
+static void
+show_stat(struct tree *t)
+{
+	uint32_t cluster = 0, core = 0, number = 0, ticks = 0;
+	int node = show_empty(t, STAT);
+	struct core_told told;
+	char line[LINE_MAX];
+	struct all all;
+	uint64_t ns[2];
+
+	if (node < 0)
+		return;
+	cores_time(&ns[0], &ns[1]);
+	add_cpu(t, node, "cpu ", ns);
+	for (; core_next(&cluster, &core, &told); number++) {
+		fmt_print(line, sizeof(line), "cpu%u", number);
+		core_time(&told.is, &ns[0], &ns[1]);
+		add_cpu(t, node, line, ns);
+		ticks += told.is.ticks;
+	}
+	all = look_at_all();
+	add_line(t, node, line, fmt_print(line, sizeof(line), "intr %u\nctxt %u\nbtime %lu\n"
+		"processes %u\nprocs_running %u\nprocs_blocked 0\n", ticks, all.switches,
+		(unsigned long)(t->began / NS_PER_S), all.processes,
+		all.running > 0 ? all.running : 1));
+}
+
+static void
+show_cpuinfo(struct tree *t)
+{
+	uint32_t cluster = 0, core = 0;
+	int node = show_empty(t, CPUINFO);
+	struct core_told told;
+	char line[LINE_MAX];
+
+	for (uint32_t n = 0; node >= 0 && core_next(&cluster, &core, &told); n++)
+		add_line(t, node, line, fmt_print(line, sizeof(line),
+			"processor\t: %u\ncluster\t\t: %u\n\n", n, cluster));
+}
+
 /* Who has what of the tree: memory, folders of the host, servers of other clusters. */
 static void
 show_mounts(struct tree *t)
 {
 	static const char all[] = "memory / ramfs rw 0 0\n";
 	char line[FILE_PATH_MAX + 48], path[FILE_PATH_MAX];
-	int node = show_node(t, MOUNTS, MODE_FILE);
+	int node = show_empty(t, MOUNTS);
 
-	if (node < 0 || node_of(t, (uint32_t)node)->opens > 0)
-		return;
-	node_resize(t, (uint32_t)node, 0);
-	if (!add_line(t, node, all, (int)sizeof(all) - 1))
+	if (node < 0 || !add_line(t, node, all, (int)sizeof(all) - 1))
 		return;
 	for (uint32_t i = 0; i < t->shares + t->place.count; i++) {
 		const struct file_place *p = i < t->shares ? NULL : t->place.at[i - t->shares];
@@ -331,15 +445,12 @@ show_mounts(struct tree *t)
 static void
 show_names(struct tree *t)
 {
-	int node = show_node(t, NAMES, MODE_FILE);
+	int node = show_empty(t, NAMES);
 	struct proc_name n;
 	char line[NAME_LENGTH_MAX + 32];
 	uint32_t at = 0;
 
-	if (node < 0 || node_of(t, (uint32_t)node)->opens > 0)
-		return;
-	node_resize(t, (uint32_t)node, 0);
-	while (proc_next_name(&at, &n)) {
+	while (node >= 0 && proc_next_name(&at, &n)) {
 		int bytes = fmt_print(line, sizeof(line), "%u %u %s\n", n.place.cluster,
 			n.place.port, n.name);
 
@@ -349,7 +460,7 @@ show_names(struct tree *t)
 }
 
 static void
-show_in_proc(struct tree *t, const struct part *first, const struct part *second)
+show_in_proc(struct tree *t, uint32_t client, const struct part *first, const struct part *second)
 {
 	struct text number = {first->at, first->len};
 	char path[48], text[TEXT_MAX];
@@ -366,7 +477,13 @@ show_in_proc(struct tree *t, const struct part *first, const struct part *second
 		show_names(t);
 	if (part_is(first, "mounts"))
 		show_mounts(t);
-	for (enum machine_file f = MACHINE_MEMINFO; f <= MACHINE_LOADAVG; f++)
+	if (part_is(first, "stat"))
+		show_stat(t);
+	if (part_is(first, "cpuinfo"))
+		show_cpuinfo(t);
+	if (part_is(first, "self"))
+		show_self(t, client);
+	for (enum machine_file f = MACHINE_MEMINFO; f <= MACHINE_FILESYSTEMS; f++)
 		if (part_is(first, name_of_machine_file(f))) {
 			fmt_print(path, sizeof(path), "/proc/%s", name_of_machine_file(f));
 			show_file(t, path, MODE_FILE,
@@ -375,22 +492,12 @@ show_in_proc(struct tree *t, const struct part *first, const struct part *second
 }
 
 void
-proc_show(struct tree *t, const void *request, uint32_t bytes)
+proc_show(struct tree *t, uint32_t client, enum file_op op, const char *path)
 {
-	struct file_request r;
-	char text[FILE_PATH_MAX];
-	const char *path = text;
 	struct part part[3] = {0};
 
-	if (t->proc == 0 || bytes < FILE_HEAD)
-		return;
-	memcpy(&r, request, FILE_HEAD);
-	bytes -= (uint32_t)FILE_HEAD;
-	if ((r.op != FILE_OPEN && r.op != FILE_STAT) || bytes >= sizeof(text))
-		return;
-	memcpy(text, (const char *)request + FILE_HEAD, bytes);
-	text[bytes] = 0;
-	if (!path_cut(&path, &part[0]))
+	if ((op != FILE_OPEN && op != FILE_STAT && op != FILE_READ_LINK) ||
+		!path_cut(&path, &part[0]))
 		return;
 	if (part_is(&part[0], "dev") && path_cut(&path, &part[1])) {
 		if (part_is(&part[1], "cores"))
@@ -398,13 +505,13 @@ proc_show(struct tree *t, const void *request, uint32_t bytes)
 		else if (part_is(&part[1], "memory"))
 			memory_show(t);
 	}
-	if (!part_is(&part[0], "proc"))
+	if (!part_is(&part[0], "proc") || t->proc == 0)
 		return;
 	if (!path_cut(&path, &part[1])) {
-		if (r.op == FILE_OPEN)
-			show_all(t);
+		if (op == FILE_OPEN)
+			show_all(t, client);
 		return;
 	}
 	path_cut(&path, &part[2]);
-	show_in_proc(t, &part[1], &part[2]);
+	show_in_proc(t, client, &part[1], &part[2]);
 }

@@ -41,6 +41,9 @@ bool proc_next_name(uint32_t *at, struct proc_name *n);
 bool proc_next(int32_t after, struct proc_process *p);
 void proc_look(struct proc_machine *m);
 
+/* The number of a client; 0: it has none. */
+int32_t proc_number(struct mail_sender who);
+
 /*
  * The clusters where memory of files may be, a bit each, outlive the server. What a server before
  * has left there is taken over, but for what no file has.
@@ -51,10 +54,10 @@ void memories_begin(struct tree *t, uint64_t *homes);
 void proc_begin(struct tree *t);
 
 /*
- * A request comes, which may change while it is served: what it names in /proc is there from now
- * on. proc_settle: it was served, and what nobody has open is gone.
+ * A client asks for what a path names in memory: what it names in /proc is there from now on.
+ * proc_settle: the request was served, and what nobody has open is gone.
  */
-void proc_show(struct tree *t, const void *request, uint32_t bytes);
+void proc_show(struct tree *t, uint32_t client, enum file_op op, const char *path);
 void proc_settle(struct tree *t);
 
 #endif

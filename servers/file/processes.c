@@ -209,7 +209,7 @@ next_of(uint32_t c, int32_t after, struct proc_process *p)
 {
 	struct channel *ch = line_to(c);
 	struct process_reply r = {0};
-	int pid = ch != NULL ? process_list(ch, after, &r, &p->listed) : 0;
+	int pid = ch != NULL ? process_list(ch, after, 0, &r, &p->listed) : 0;
 
 	look_at_error(c, pid);
 	p->pid = pid;
@@ -249,6 +249,19 @@ proc_next(int32_t after, struct proc_process *found)
 		if (next_of(c, after, &p) && (found->pid == 0 || p.pid < found->pid))
 			*found = p;
 	return found->pid > 0;
+}
+
+int32_t
+proc_number(struct mail_sender who)
+{
+	struct channel *ch = know_machine() && who.cluster < here.clusters ?
+		line_to(who.cluster) : NULL;
+	struct process_listed listed;
+	struct process_reply r = {0};
+	int pid = ch != NULL ? process_list(ch, 0, who.badge, &r, &listed) : 0;
+
+	look_at_error(who.cluster, pid);
+	return pid > 0 ? pid : 0;
 }
 
 /* The line to a cluster that a client has named. 0; -E_NOENT: there is none; -E_HOSTDOWN. */

@@ -568,6 +568,8 @@ serve_named(struct serving *s)
 
 	if (result != 0)
 		return result;
+	if (s->t->show != NULL)
+		s->t->show(s->t, s->client, s->r->op, s->path);
 	switch (s->r->op) {
 	case FILE_OPEN: return serve_open(s);
 	case FILE_LINK:

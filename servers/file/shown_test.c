@@ -51,6 +51,13 @@ proc_look(struct proc_machine *m)
 		.cores = 3};
 }
 
+/* Client 1 is process 9, client 2 is process 2, and nobody else is one. */
+int32_t
+proc_number(struct mail_sender who)
+{
+	return who.badge == 101 ? 9 : who.badge == 102 ? 2 : 0;
+}
+
 static void
 begin(void)
 {
@@ -68,15 +75,8 @@ begin(void)
 static struct file_reply
 ask_shown(enum file_op op, const char *path, uint32_t how)
 {
-	struct {
-		struct file_request head;
-		char path[64];
-	} q = {.head = {.op = op, .arg = how}};
-	struct file_reply r;
+	struct file_reply r = ask_path(op, path, how);
 
-	str_copy(q.path, sizeof(q.path), path);
-	proc_show(&t, &q, (uint32_t)(FILE_HEAD + str_len(path) + 1));
-	r = ask_path(op, path, how);
 	proc_settle(&t);
 	return r;
 }
@@ -129,14 +129,56 @@ TEST(files_say_what_is_true_when_they_are_opened)
 		"Threads:\t4\nvoluntary_ctxt_switches:\t0\nnonvoluntary_ctxt_switches:\t0\n"
 		"Cluster:\t3\nCore:\t0\nCalls:\t0\nFaults:\t0\nMoves:\t0\n");
 	expect_file("/proc/2/comm", "sh\n");
-	expect_file("/proc/uptime", "12.04 0.00\n");
-	expect_file("/proc/loadavg", "0.00 0.00 0.00 0/2 9\n");
+	expect_file("/proc/2/statm", "0 0 0 0 0 0 0\n");
+	memset(core_of, 0, sizeof(core_of));
+	core_of[1][2].is.role_ns[ROLE_IDLE] = 3070000000;
+	expect_file("/proc/uptime", "12.04 3.07\n");
+	expect_file("/proc/loadavg", "0.00 0.00 0.00 1/2 9\n");
+	expect_file("/proc/vmstat", "nr_free_pages 768\npgpgin 0\npgpgout 0\npswpin 0\n"
+		"pswpout 0\n");
+	expect_file("/proc/filesystems", "nodev\tramfs\nnodev\t9p\n");
+	expect_file("/proc/cpuinfo", "processor\t: 0\ncluster\t\t: 0\n\n"
+		"processor\t: 1\ncluster\t\t: 0\n\nprocessor\t: 2\ncluster\t\t: 1\n\n"
+		"processor\t: 3\ncluster\t\t: 1\n\nprocessor\t: 4\ncluster\t\t: 1\n\n");
 	expect_file("/proc/names", "");
 	names = 2;
 	expect_file("/proc/names", "0 10 name0\n1 11 name1\n");
 	names = 0;
 	expect_eq(ask_shown(FILE_STAT, "/proc/9", 0).kind, FILE_KIND_DIRECTORY);
 	expect_eq(ask_shown(FILE_STAT, "/proc/meminfo", 0).kind, FILE_KIND_FILE);
+	expect_eq(nodes(), 2);
+	expect_sound();
+}
+
+TEST(a_process_finds_itself)
+{
+	struct file_reply link, dir;
+
+	begin();
+	expect_file("/proc/self/comm", "ring\n");
+	expect_eq(ask_shown(FILE_STAT, "/proc/self", 0).kind, FILE_KIND_DIRECTORY);
+	expect_eq(ask_shown(FILE_STAT, "/proc/self", FILE_NO_FOLLOW).kind, FILE_KIND_SYMLINK);
+	expect_eq(ask_shown(FILE_STAT, "/proc/selfish", 0).error, -E_NOENT);
+	expect_eq(ask_shown(FILE_READ_LINK, "/proc/self", 0).count, 1);
+	expect_eq(answer.data[0], '9');
+	/* also where somebody else has the link itself, or finds it in a list */
+	link = ask_shown(FILE_OPEN, "/proc/self", FILE_NO_FOLLOW);
+	dir = ask_shown(FILE_OPEN, "/proc", FILE_READABLE | FILE_DIRECTORY);
+	expect_eq(link.error | dir.error, 0);
+	expect_eq(asked(2, (struct file_request){.op = FILE_READ_LINK}, "/proc/self", 11).count,
+		1);
+	expect_eq(answer.data[0], '2');
+	expect_eq(asked(3, (struct file_request){.op = FILE_STAT}, "/proc/self", 11).error,
+		-E_NOENT);
+	expect_file("/proc/self/comm", "ring\n");
+	expect_eq(ask_shown(FILE_REMOVE, "/proc/self", 0).error, -E_ACCES);
+	close_shown(link.handle);
+	close_shown(dir.handle);
+	/* a link of somebody's leads there, too */
+	expect_eq(asked(1, (struct file_request){.op = FILE_SYMLINK}, "l\0/proc/self/stat",
+		18).error, 0);
+	expect_eq(ask_shown(FILE_STAT, "l", 0).kind, FILE_KIND_FILE);
+	expect_eq(ask_shown(FILE_REMOVE, "l", 0).error, 0);
 	expect_eq(nodes(), 2);
 	expect_sound();
 }
@@ -215,7 +257,10 @@ TEST(cores_are_shown_and_get_roles)
 		"2 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
 		"3 1 idle idle 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
 		"4 1 ac tc 4 5 7 8 9 1 11 12 13 14 15 16 0 2 0 4000 0 1000\n");
-	expect_file("/proc/stat", "cpu 300 0 0 100 0 0 0 0 0 0\nbtime 0\nprocesses 2\n");
+	expect_file("/proc/stat", "cpu  300 0 0 100 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n"
+		"cpu1 0 0 0 0 0 0 0 0 0 0\ncpu2 0 0 0 0 0 0 0 0 0 0\n"
+		"cpu3 0 0 0 0 0 0 0 0 0 0\ncpu4 300 0 0 100 0 0 0 0 0 0\nintr 5\nctxt 13\n"
+		"btime 0\nprocesses 2\nprocs_running 1\nprocs_blocked 0\n");
 	expect_eq(told_cores("core 4 role tc\n"), 15);
 	expect_eq(core_of[1][2].is.role, ROLE_TC);
 	expect_eq(told_cores("\n core 1  role kc \ncore 3 role ac"), 33);
@@ -285,6 +330,8 @@ TEST(a_reader_keeps_what_it_has_opened)
 
 	begin();
 	dir = ask_shown(FILE_OPEN, "/proc/9", FILE_READABLE | FILE_DIRECTORY);
+	/* with all that is in it */
+	expect_eq(nodes(), 9);
 	file = ask_shown(FILE_OPEN, "/proc/9/comm", FILE_READABLE);
 	expect_eq(dir.error | file.error, 0);
 	process[1].pid = 0;
@@ -370,6 +417,7 @@ int
 main(void)
 {
 	RUN(files_say_what_is_true_when_they_are_opened);
+	RUN(a_process_finds_itself);
 	RUN(a_process_is_told_where_to_run);
 	RUN(cores_are_shown_and_get_roles);
 	RUN(memory_domains_are_shown_and_nobody_writes_there);

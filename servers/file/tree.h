@@ -336,6 +336,8 @@ struct tree {
 	uint32_t proc;			/* the node of /proc; 0: there is none */
 	uint32_t shown;			/* nodes there */
 	bool is_showing;		/* one is being made: nobody else may */
+	/* what a client asks for in memory is to be there (proc.h); NULL: all is there */
+	void (*show)(struct tree *t, uint32_t client, enum file_op op, const char *path);
 	uint32_t cores;			/* the node of /dev/cores; 0: none */
 	uint32_t memory;		/* of /dev/memory */
 	const unsigned char *archive;	/* where the boot archive begins here */

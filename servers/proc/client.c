@@ -407,9 +407,10 @@ process_wait_take(struct channel *ch, struct proc_status *status, uint32_t *miss
 }
 
 int
-process_list(struct channel *ch, int after, struct process_reply *r, struct process_listed *what)
+process_list(struct channel *ch, int after, uint32_t badge, struct process_reply *r,
+	struct process_listed *what)
 {
-	const struct process_request q = {.op = PROCESS_LIST, .pid = after};
+	const struct process_request q = {.op = PROCESS_LIST, .pid = after, .told = badge};
 	int result = request_send(ch, &q);
 
 	if (result == 0)

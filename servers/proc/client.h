@@ -52,8 +52,10 @@ enum process_op {
 	 * that, or does the default
 	 */
 	PROCESS_KILL = 3,
-	/* pid: of a process of this cluster, or 0 -> the one with the next larger pid: struct
-	 * process_reply, struct process_listed behind it */
+	/*
+	 * pid: of a process of this cluster, or 0 -> the one with the next larger pid; told: a
+	 * badge -> the one that has it: struct process_reply, struct process_listed behind it
+	 */
 	PROCESS_LIST = 4,
 	/*
 	 * status: where it is to run -> pid, handle: a child that has nothing yet, and is made by
@@ -483,8 +485,11 @@ int process_part_start(struct channel *ch, int pid, uint32_t flags,
 int process_wait_ask(struct channel *ch, int pid);
 int process_wait_take(struct channel *ch, struct proc_status *status, uint32_t *missing);
 
-/* The process of that cluster with the least pid above `after`: its pid; 0: there is none. */
-int process_list(struct channel *ch, int after, struct process_reply *r,
+/*
+ * The process of that cluster that has a badge, or with 0 the one with the least pid above `after`:
+ * its pid; 0: there is none.
+ */
+int process_list(struct channel *ch, int after, uint32_t badge, struct process_reply *r,
 	struct process_listed *what);
 
 /*

@@ -25,9 +25,10 @@ count_member(const struct agent *a, const struct member *m, struct process_liste
 }
 
 uint32_t
-listing_put(struct agent *a, int32_t after, struct process_reply *r, void *out)
+listing_put(struct agent *a, const struct process_request *q, struct process_reply *r, void *out)
 {
-	const struct member *m = family_next(&a->family, after), *parent;
+	const struct member *m = q->told != 0 ? family_by_badge(&a->family, (uint32_t)q->told) :
+		family_next(&a->family, q->pid), *parent;
 	_Alignas(uint64_t) struct process_listed listed = {0};
 
 	if (m == NULL)

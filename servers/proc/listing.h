@@ -8,9 +8,9 @@
 #include <servers/proc/agent.h>
 
 /*
- * The answer to PROCESS_LIST: the process with the least pid above `after`. Behind the answer, at
- * `out`, so many bytes; 0: there is none.
+ * The answer to PROCESS_LIST. Behind the answer, at `out`, so many bytes; 0: there is none.
  */
-uint32_t listing_put(struct agent *a, int32_t after, struct process_reply *r, void *out);
+uint32_t listing_put(struct agent *a, const struct process_request *q, struct process_reply *r,
+	void *out);
 
 #endif

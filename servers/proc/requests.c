@@ -648,7 +648,7 @@ serve_long(const struct asked *s, struct process_reply *r, void *out, uint32_t *
 	switch (s->q.op) {
 	case PROCESS_MEMORY: *bytes = serve_memory(s, r, out); return true;
 	case PROCESS_CORE: *bytes = serve_core(s, r, out); return true;
-	case PROCESS_LIST: *bytes = listing_put(agent, s->q.pid, r, out); return true;
+	case PROCESS_LIST: *bytes = listing_put(agent, &s->q, r, out); return true;
 	default: return false;
 	}
 }

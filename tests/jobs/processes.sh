@@ -1,6 +1,11 @@
 # Processes as ps, top, pgrep and kill see them, in all clusters, and cores.
 ls /proc | grep -v '^[0-9]'
 cat /proc/meminfo | cut -d : -f 1 | head -n 2
+cat /proc/self/comm
+echo $(ls /proc/$$)
+test $(sh -c 'readlink /proc/self & wait; echo $!' | sort -u | wc -l) = 1 && echo "itself"
+echo $(cut -d ' ' -f 1 /proc/stat)
+echo $(toybox vmstat | wc -l) lines of vmstat
 touch /proc/x 2> /dev/null || echo "nobody writes there"
 cat /proc/4711/stat 2> /dev/null || echo "no such process"
 mpiexec -n 8 mpijob wait &

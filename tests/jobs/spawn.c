@@ -277,9 +277,9 @@ find(const char *name, int *parent)
 {
 	struct process_listed listed;
 	struct process_reply r = {0};
-	int pid = process_list(&here, 0, &r, &listed);
+	int pid = process_list(&here, 0, 0, &r, &listed);
 
-	while ((pid = process_list(&here, pid, &r, &listed)) > 0)
+	while ((pid = process_list(&here, pid, 0, &r, &listed)) > 0)
 		if (strcmp(listed.name, name) == 0 && !r.has_ended) {
 			*parent = r.parent;
 			return pid;
