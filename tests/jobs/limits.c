@@ -14,7 +14,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -177,6 +180,7 @@ becomes_another(void)
 	limit(RLIMIT_NOFILE, 33, 44);
 	limit(RLIMIT_CORE, 0, 0);
 	limit(RLIMIT_CPU, 77, 88);
+	limit(RLIMIT_FSIZE, 7, 9);
 	execl("/proc/self/exe", "limits", "again", NULL);
 }
 
@@ -198,6 +202,69 @@ others(void)
 	say_error("of nobody", prlimit(999999, RLIMIT_NOFILE, NULL, &r));
 }
 
+/* What a file would get beyond its limit is not written, and a signal says so. */
+static void
+files(void)
+{
+	static char text[5000];
+	struct stat s;
+	int fd = open("limited", O_RDWR | O_CREAT | O_TRUNC, 0600), ends[2], other;
+
+	signal(SIGXFSZ, note);
+	say("long before", write(fd, text, 3000));
+	say_error("a thousand bytes", limit(RLIMIT_FSIZE, 1000, 5000));
+	say_limit("of files", RLIMIT_FSIZE);
+	say_error("behind that", write(fd, text, 1));
+	say("is told", came == SIGXFSZ);
+	came = 0;
+	say("before it", pwrite(fd, text, 600, 500));
+	say("is not told", came == 0);
+	say_error("at it", pwrite(fd, text, 1, 1000));
+	say("nothing", pwrite(fd, text, 0, 1000));
+	say("the offset", lseek(fd, 0, SEEK_CUR));
+	say("cut", ftruncate(fd, 900));
+	say("appended", write(fcntl(fd, F_SETFL, O_APPEND) == 0 ? fd : -1, text, 300));
+	say_error("and more", write(fd, text, 300));
+	came = 0;
+	say_error("longer", ftruncate(fd, 1001));
+	say("is told", came == SIGXFSZ);
+	say_error("as long", ftruncate(fd, 1000));
+	say_error("by its name", truncate("limited", 1001));
+	say_error("with memory", fallocate(fd, 0, 0, 2000));
+	say_error("and less", fallocate(fd, 0, 0, 1000));
+	say("its length", fstat(fd, &s) == 0 ? s.st_size : -1);
+	other = open("limited", O_RDWR);
+	lseek(other, 990, SEEK_SET);
+	say("in pieces", writev(other, (struct iovec[]){{text, 5}, {text, 20}}, 2));
+	say("copied", sendfile(other, fd, &(off_t){0}, 10));
+	came = 0;
+	pipe(ends);
+	say("into a pipe", write(ends[1], text, 5000));
+	say("to what has no length", write(open("/dev/null", O_WRONLY), text, 5000));
+	say("is not told", came == 0);
+	unlink("limited");
+}
+
+static void
+files_of_a_child(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	limit(RLIMIT_FSIZE, 10, 20);
+	pid = fork();
+	if (pid == 0) {
+		write(open("limited", O_RDWR | O_CREAT, 0600), "0123456789ab", 12);
+		write(open("limited", O_RDWR | O_APPEND), "x", 1);
+		syscall(SYS_exit_group, 0);
+	}
+	waitpid(pid, &status, 0);
+	say("ended by", status & 127);
+	signal(SIGXFSZ, SIG_IGN);
+	say_error("who ignores it", write(open("limited", O_RDWR | O_APPEND), "x", 1));
+	unlink("limited");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -206,6 +273,7 @@ main(int argc, char **argv)
 		say_limit("descriptors of another program", RLIMIT_NOFILE);
 		say_limit("its core", RLIMIT_CORE);
 		say_limit("its time", RLIMIT_CPU);
+		say_limit("its files", RLIMIT_FSIZE);
 		fflush(stdout);
 		syscall(SYS_exit_group, 0);
 	}
@@ -216,6 +284,8 @@ main(int argc, char **argv)
 	child("has threads", threads_are_told);
 	child("sleeps", sleeps);
 	child("becomes another", becomes_another);
+	child("writes files", files);
+	child("has a child that writes", files_of_a_child);
 	limit(RLIMIT_NOFILE, 40, 100);
 	others();
 	printf("ok limits\n");

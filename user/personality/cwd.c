@@ -133,8 +133,7 @@ cwd_set(const struct handler_event *c, char *path)
 	if (result != 0)
 		return result;
 	result = files_where(r.handle, path);
-	q.head = (struct file_request){.op = FILE_CLOSE, .handle = r.handle};
-	files_ask(&q.head, &r);
+	files_close(r.handle);
 	len = str_len(path);
 	if (result != 0 || len == 0)
 		return result;

@@ -7,6 +7,7 @@
 #include <base/str.h>
 #include <user/personality/cwd.h>
 #include <user/personality/files.h>
+#include <user/personality/limits.h>
 #include <user/personality/reach.h>
 #include <user/personality/socket.h>
 #include <user/personality/terminal.h>
@@ -148,7 +149,6 @@ await_other_end(const struct handler_event *c, const struct opened *o)
 static __attribute__((noinline)) long
 open_named(const struct handler_event *c, struct file_named *q, int bytes, unsigned long flags)
 {
-	struct file_reply r;
 	struct opened *o;
 	long fd = -1, result;
 
@@ -168,9 +168,8 @@ open_named(const struct handler_event *c, struct file_named *q, int bytes, unsig
 		files_set_cloexec(c, (unsigned long)fd, (flags & LINUX_O_CLOEXEC) != 0);
 		return fd;
 	}
-	q->head = (struct file_request){.op = FILE_CLOSE, .handle = o->handle};
 	if (o->kind != OPENED_STREAM)
-		files_ask(&q->head, &r);
+		files_close(o->handle);
 	o->kind = OPENED_NONE;
 	return result;
 }
@@ -333,18 +332,25 @@ call_fcntl(const struct handler_event *c)
 }
 
 static __attribute__((noinline)) long
+resize(uint32_t handle, uint64_t size)
+{
+	const struct file_request q = {.op = FILE_RESIZE, .handle = handle, .offset = size};
+	struct file_reply r;
+	long result = limits_room(handle, size, 0);
+
+	return result != 0 ? result : files_ask(&q, &r);
+}
+
+static long
 call_resize(const struct handler_event *c, unsigned long fd, int64_t size)
 {
-	struct file_request q = {.op = FILE_RESIZE, .offset = (uint64_t)size};
-	struct file_reply r;
 	struct opened stream, *o = files_find(c, fd, &stream);
 
 	if (o == NULL)
 		return -E_BADF;
 	if (size < 0 || o->kind != OPENED_FILE)
 		return -E_INVAL;
-	q.handle = o->handle;
-	return files_ask(&q, &r);
+	return resize(o->handle, (uint64_t)size);
 }
 
 /* A file has memory for all that is before its last byte. */
@@ -403,10 +409,8 @@ call_truncate(const struct handler_event *c)
 	result = files_ask_named(&q, (size_t)bytes, &r);
 	if (result != 0)
 		return result;
-	q.head = (struct file_request){.op = FILE_RESIZE, .handle = r.handle, .offset = arg(c, 1)};
-	result = files_ask(&q.head, &r);
-	q.head.op = FILE_CLOSE;
-	closed = files_ask(&q.head, &r);
+	result = (int)resize(r.handle, arg(c, 1));
+	closed = files_close(r.handle);
 	return result != 0 ? result : closed;
 }
 
@@ -475,10 +479,7 @@ call_make(const struct handler_event *c)
 	else if (kind != 0 && kind != MODE_FILE)
 		return -E_PERM;
 	result = ask_path(c, &q, &r);
-	if (result != 0 || kind == MODE_PIPE)
-		return result;
-	q.head = (struct file_request){.op = FILE_CLOSE, .handle = r.handle};
-	return files_ask(&q.head, &r);
+	return result != 0 || kind == MODE_PIPE ? result : files_close(r.handle);
 }
 
 /* What the link is to say lies behind its path. */
@@ -625,5 +626,5 @@ file_call(const struct handler_event *c, unsigned long nr)
 	files_lock();
 	result = file_calls_serve(c, nr);
 	files_unlock();
-	return result;
+	return limits_tell(result);
 }

@@ -14,6 +14,7 @@
 #include <base/str.h>
 #include <servers/file/client.h>
 #include <user/personality/files.h>
+#include <user/personality/limits.h>
 #include <user/personality/lock.h>
 #include <user/personality/reach.h>
 #include <user/personality/signal.h>
@@ -569,8 +570,9 @@ files_read(const struct opened *o, uint64_t offset, char *to, uint64_t len)
 long
 files_write(const struct opened *o, uint64_t offset, const char *from, uint64_t len)
 {
+	long room = len > 0 ? limits_room(o->handle, offset, len) : 0;
 	struct moving m = {.q = {.op = FILE_WRITE, .handle = o->handle, .offset = offset},
-		.memory = (char *)(uintptr_t)from, .len = len};
+		.memory = (char *)(uintptr_t)from, .len = (uint64_t)room};
 
-	return move_all(&m);
+	return room < 0 ? room : move_all(&m);
 }

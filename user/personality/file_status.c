@@ -292,10 +292,9 @@ ask_named(const struct handler_event *c, unsigned long flags, struct file_reques
 	result = files_ask_named(&open, (size_t)bytes, &r);
 	if (result != 0)
 		return result;
-	q->handle = open.head.handle = r.handle;
+	q->handle = r.handle;
 	result = files_ask(q, &r);
-	open.head.op = FILE_CLOSE;
-	files_ask(&open.head, &r);
+	files_close(q->handle);
 	return result;
 }
 

@@ -92,16 +92,22 @@ files_new(void)
 	return NULL;
 }
 
+int
+files_close(uint32_t handle)
+{
+	const struct file_request q = {.op = FILE_CLOSE, .handle = handle};
+	struct file_reply r;
+
+	return files_ask(&q, &r);
+}
+
 static void
 release(struct opened *o)
 {
-	struct file_request q = {.op = FILE_CLOSE, .handle = o->handle};
-	struct file_reply r;
-
 	if (--o->refs > 0)
 		return;
 	if (files_is_served(o->kind))
-		files_ask(&q, &r);
+		files_close(o->handle);
 	o->kind = OPENED_NONE;
 }
 

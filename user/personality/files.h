@@ -196,10 +196,14 @@ long pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece);
 long pipe_await(const struct handler_event *c, unsigned long fd, int16_t events, uint64_t until);
 
 /*
- * With the lock held: a descriptor for what is open, whose handle is closed if there is none.
+ * With the lock held: a descriptor for what the server has opened, which is closed if there is
+ * none; two of them, to `to`: 0 or a negative error. And what it has opened is closed.
  */
 long files_attach_claimed(const struct handler_event *c, const struct file_claimed *end,
 	bool is_cloexec);
+long files_attach_pair(const struct handler_event *c, const struct file_claimed end[2],
+	bool is_cloexec, int32_t *to);
+int files_close(uint32_t handle);
 
 /* Takes the lock: eventfd2, timerfd_*, signalfd4, epoll_*. */
 long event_call(const struct handler_event *c, unsigned long nr);

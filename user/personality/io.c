@@ -8,6 +8,7 @@
 #include <servers/file/client.h>
 #include <user/personality/files.h>
 #include <user/personality/frames.h>
+#include <user/personality/limits.h>
 #include <user/personality/line.h>
 #include <user/personality/personality.h>
 #include <user/personality/reach.h>
@@ -134,7 +135,7 @@ move_file(const struct handler_event *c, uint8_t use, struct iovec piece, uint64
 			result = files_write(o, offset, (const char *)piece.base, piece.len);
 	}
 	files_unlock();
-	return result;
+	return limits_tell(result);
 }
 
 /* At an offset that the caller gives. */

@@ -80,7 +80,43 @@ limits_time_left(const struct handler_event *c, const struct usage *u, int *sig)
 	return usage_left(u, (l.now < l.most ? l.now : l.most) * NS_PER_S);
 }
 
-/* None of files: they would have to be asked for at each write. */
+/* --- how long files may become --- */
+
+#define NOT_LIMITED ((kept.limits_changed & 1u << RLIMIT_FSIZE) == 0)
+
+/* Who shares the offset, or appends, may come between this and the write. */
+long
+limits_room(uint32_t handle, uint64_t offset, uint64_t len)
+{
+	struct file_request q = {.op = FILE_STAT_OPEN, .handle = handle};
+	uint64_t most = kept.limit[RLIMIT_FSIZE].now, length;
+	struct file_reply r;
+
+	if (NOT_LIMITED || files_ask(&q, &r) != 0 || r.kind != FILE_KIND_FILE)
+		return (long)len;
+	length = r.value;
+	if (len == 0)
+		return offset > most && offset > length ? -FILE_EFBIG : 0;
+	if (offset == FILE_AT_OFFSET) {
+		q.op = FILE_SET_FLAGS;
+		files_ask(&q, &r);
+		offset = length;
+		q.op = FILE_SEEK;
+		q.arg = FILE_FROM_OFFSET;
+		if ((r.value & FILE_APPEND) == 0 && files_ask(&q, &r) == 0)
+			offset = r.value;
+	}
+	return offset >= most ? -FILE_EFBIG : (long)(len < most - offset ? len : most - offset);
+}
+
+long
+limits_tell(long result)
+{
+	if (result == -FILE_EFBIG && !NOT_LIMITED)
+		signal_pend_self(SIGXFSZ);
+	return result;
+}
+
 static int
 set(const struct handler_event *c, unsigned which, const struct limit *to)
 {
@@ -88,8 +124,7 @@ set(const struct handler_event *c, unsigned which, const struct limit *to)
 
 	if (to->now > to->most)
 		return -E_INVAL;
-	if (to->most > old.most || thread_record(c)->borrowed != 0 ||
-		(which == RLIMIT_FSIZE && to->now != RLIM_INFINITY))
+	if (to->most > old.most || thread_record(c)->borrowed != 0)
 		return -E_PERM;
 	kept.limit[which] = *to;
 	__atomic_fetch_or(&kept.limits_changed, 1u << which, __ATOMIC_RELEASE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Limits of a process (setrlimit), which its children begin with: of the time that it runs, of its
- * addresses, descriptors, and of the processes of its tree. What a limit of nothing that is there
- * says is kept, and can be asked. None can be raised above the highest that it may have.
+ * addresses, descriptors, files, and of the processes of its tree. What a limit of nothing that is
+ * there says is kept, and can be asked. None can be raised above the highest that it may have.
  */
 #ifndef USER_PERSONALITY_LIMITS_H
 #define USER_PERSONALITY_LIMITS_H
@@ -32,6 +32,14 @@ bool limits_allow(const struct handler_event *c, uint64_t bytes);
 uint32_t limits_processes(const struct handler_event *c);
 
 long limits_call(const struct handler_event *c);
+
+/*
+ * With the descriptors' lock: how many of `len` bytes may be written to what is open at an offset,
+ * as files_write has it; or -FILE_EFBIG. Of no bytes: may a file get that length? Without the lock:
+ * the result of the call, of which a signal tells if it is that.
+ */
+long limits_room(uint32_t handle, uint64_t offset, uint64_t len);
+long limits_tell(long result);
 
 /*
  * How long, in nanoseconds, the process may run until something happens, FOREVER: for ever; a

@@ -214,6 +214,14 @@ signal_pend_thread(int tid, int sig, const struct signal_note *note)
 	return kthread_wakeup(tid, 1u << PERSONALITY_SIGNAL_BIT) < 0 ? -E_SRCH : 0;
 }
 
+void
+signal_pend_self(int sig)
+{
+	const struct signal_note note = {0};
+
+	signal_pend_thread((int)kthread_self(), sig, &note);
+}
+
 uint64_t
 signals_pending(const struct thread_record *r)
 {

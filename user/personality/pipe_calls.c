@@ -31,47 +31,38 @@ struct polled {
 	unsigned long count;
 };
 
-static void
-close_end(uint32_t handle)
-{
-	struct file_request q = {.op = FILE_CLOSE, .handle = handle};
-	struct file_reply r;
-
-	files_ask(&q, &r);
-}
-
 __attribute__((noinline)) long
 files_attach_claimed(const struct handler_event *c, const struct file_claimed *end, bool is_cloexec)
 {
 	struct opened *o = files_new();
 	long fd = -1;
-	int result;
+	int result = -E_MFILE;
 
-	if (o == NULL) {
-		close_end(end->handle);
-		return -E_MFILE;
+	if (o != NULL) {
+		*o = (struct opened){.handle = end->handle, .kind = opened_kind(end->kind),
+			.flags = ((end->flags & FILE_READABLE) != 0 ? OPENED_READ : 0) |
+				((end->flags & FILE_WRITABLE) != 0 ? OPENED_WRITE : 0) |
+				((end->flags & FILE_WHOLE) != 0 ? OPENED_WHOLE : 0)};
+		result = files_attach(c, o, &fd, 0);
 	}
-	*o = (struct opened){.handle = end->handle, .kind = opened_kind(end->kind),
-		.flags = ((end->flags & FILE_READABLE) != 0 ? OPENED_READ : 0) |
-			((end->flags & FILE_WRITABLE) != 0 ? OPENED_WRITE : 0)};
-	result = files_attach(c, o, &fd, 0);
 	if (result == 0) {
 		files_set_cloexec(c, (unsigned long)fd, is_cloexec);
 		return fd;
 	}
-	close_end(end->handle);
-	o->kind = OPENED_NONE;
+	files_close(end->handle);
+	if (o != NULL)
+		o->kind = OPENED_NONE;
 	return result;
 }
 
-static long
-attach_pipe(const struct handler_event *c, const struct file_claimed end[2], int32_t *to)
+long
+files_attach_pair(const struct handler_event *c, const struct file_claimed end[2],
+	bool is_cloexec, int32_t *to)
 {
-	bool is_cloexec = (arg(c, 1) & LINUX_O_CLOEXEC) != 0;
 	long first = files_attach_claimed(c, &end[0], is_cloexec), second;
 
 	if (first < 0) {
-		close_end(end[1].handle);
+		files_close(end[1].handle);
 		return first;
 	}
 	second = files_attach_claimed(c, &end[1], is_cloexec);
@@ -99,7 +90,7 @@ pipe_create(const struct handler_event *c)
 	result = files_ask_for(&q, &r, end, sizeof(end));
 	if (result < 0)
 		return result == -E_NOSPC ? -FILE_ENFILE : result;
-	return attach_pipe(c, end, (int32_t *)arg(c, 0));
+	return files_attach_pair(c, end, (arg(c, 1) & LINUX_O_CLOEXEC) != 0, (int32_t *)arg(c, 0));
 }
 
 /* What is moved at once; of a stream, which is the standard input. */
@@ -156,7 +147,7 @@ pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece)
 	} while (result > 0 && (use == OPENED_READ ? done == 0 : done < piece.len && !is_event));
 	files_unlock();
 	if (result == -E_PIPE && use == OPENED_WRITE && !is_quiet)
-		signal_pend_thread((int)kthread_self(), SIGPIPE, &(struct signal_note){0});
+		signal_pend_self(SIGPIPE);
 	return done > 0 ? (long)done : result;
 }
 

@@ -36,15 +36,6 @@ open_file(const char *path, struct reading *f)
 	return 0;
 }
 
-static __attribute__((noinline)) void
-close_file(const struct reading *f)
-{
-	const struct file_request q = {.op = FILE_CLOSE, .handle = f->file.handle};
-	struct file_reply r;
-
-	files_ask(&q, &r);
-}
-
 static int
 pages_of(const struct reading *f)
 {
@@ -111,7 +102,7 @@ bring_file(struct channel *ch, const char *path)
 	if (result != 0)
 		return result;
 	result = bring(ch, &f);
-	close_file(&f);
+	files_close(f.file.handle);
 	return result == 0 ? PROCESS_BROUGHT : result;
 }
 
@@ -161,7 +152,7 @@ read_line(const char *path, char *line)
 	result = open_file(path, &f);
 	if (result == 0) {
 		result = files_read(&f.file, 0, line, LINE_BYTES - 1);
-		close_file(&f);
+		files_close(f.file.handle);
 	}
 	files_unlock();
 	if (result >= 0)

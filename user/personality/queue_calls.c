@@ -79,7 +79,7 @@ call_open(const struct handler_event *c)
 		result = files_call(&q, (struct service_part){&name, sizeof(name)}, &r,
 			(struct service_part){&end, sizeof(end)});
 	return result < 0 ? result :
-		socket_attach(c, &end, true);
+		files_attach_claimed(c, &end, true);
 }
 
 static long

@@ -34,6 +34,7 @@
 #define SIGTTOU 22
 #define SIGURG 23
 #define SIGXCPU 24
+#define SIGXFSZ 25
 #define SIGVTALRM 26
 #define SIGPROF 27
 #define SIGWINCH 28
@@ -101,6 +102,8 @@ void signals_leave(int tid);
  */
 long signal_pend(const struct handler_event *c, int sig, const struct signal_note *note);
 long signal_pend_thread(int tid, int sig, const struct signal_note *note);
+/* For this one, without a value. */
+void signal_pend_self(int sig);
 
 /* The record of a thread that has been in the personality; NULL: there is none. */
 struct thread_record *signal_thread(int tid);

@@ -25,9 +25,6 @@ int socket_address(const struct handler_event *c, unsigned long from, uint64_t b
 int socket_tell_name(const struct file_name *name, unsigned long to, uint32_t *bytes,
 	bool is_unnamed);
 
-/* A descriptor for what the server has opened. */
-long socket_attach(const struct handler_event *c, const struct file_claimed *end, bool is_cloexec);
-
 /*
  * Until when a call that reads or writes (OPENED_*) waits, of the socket of its first argument:
  * FOREVER, or as its options say.

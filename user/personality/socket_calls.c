@@ -101,35 +101,6 @@ tell_name_to(const struct file_name *name, unsigned long to, unsigned long bytes
 
 /* --- descriptors --- */
 
-/* For what the server has opened; it is closed if there is none. */
-long
-socket_attach(const struct handler_event *c, const struct file_claimed *end, bool is_cloexec)
-{
-	struct file_request q = {.op = FILE_CLOSE, .handle = end->handle};
-	struct opened *o = files_new();
-	struct file_reply r;
-	uint8_t flags = 0;
-	long fd = -1;
-	int result = o == NULL ? -E_MFILE : 0;
-
-	if (o != NULL) {
-		flags |= (end->flags & FILE_READABLE) != 0 ? OPENED_READ : 0;
-		flags |= (end->flags & FILE_WRITABLE) != 0 ? OPENED_WRITE : 0;
-		flags |= (end->flags & FILE_WHOLE) != 0 ? OPENED_WHOLE : 0;
-		*o = (struct opened){.handle = end->handle, .kind = opened_kind(end->kind),
-			.flags = flags};
-		result = files_attach(c, o, &fd, 0);
-	}
-	if (result == 0) {
-		files_set_cloexec(c, (unsigned long)fd, is_cloexec);
-		return fd;
-	}
-	files_ask(&q, &r);
-	if (o != NULL)
-		o->kind = OPENED_NONE;
-	return result;
-}
-
 /* Of a new socket; 0: it may be made. */
 static int
 check_new(const struct handler_event *c)
@@ -159,29 +130,14 @@ call_socket(const struct handler_event *c, bool is_pair)
 	bool is_cloexec = (arg(c, 1) & LINUX_O_CLOEXEC) != 0;
 	struct file_claimed end[2];
 	struct file_reply r;
-	long first, second;
 	int result = check_new(c);
 
 	if (result == 0)
 		result = files_ask_for(&q, &r, end, sizeof(end));
 	if (result < 0)
 		return result;
-	first = socket_attach(c, &end[0], is_cloexec);
-	if (!is_pair)
-		return first;
-	if (first < 0) {
-		q = (struct file_request){.op = FILE_CLOSE, .handle = end[1].handle};
-		files_ask(&q, &r);
-		return first;
-	}
-	second = socket_attach(c, &end[1], is_cloexec);
-	if (second < 0) {
-		files_detach(c, (unsigned long)first);
-		return second;
-	}
-	((int32_t *)arg(c, 3))[0] = (int32_t)first;
-	((int32_t *)arg(c, 3))[1] = (int32_t)second;
-	return 0;
+	return is_pair ? files_attach_pair(c, end, is_cloexec, (int32_t *)arg(c, 3)) :
+		files_attach_claimed(c, &end[0], is_cloexec);
 }
 
 static __attribute__((noinline)) long
@@ -265,7 +221,7 @@ accept_once(const struct handler_event *c, unsigned long flags)
 	result = files_ask_for(&q, &r, &a, sizeof(a));
 	if (result < 0)
 		return result;
-	fd = socket_attach(c, &a.end, (flags & LINUX_O_CLOEXEC) != 0);
+	fd = files_attach_claimed(c, &a.end, (flags & LINUX_O_CLOEXEC) != 0);
 	if (fd >= 0 && arg(c, 1) != 0) {
 		result = (int)tell_name_to(&a.name, arg(c, 1), arg(c, 2));
 		if (result < 0)
@@ -382,7 +338,7 @@ socket_call(const struct handler_event *c, unsigned long nr)
 	result = socket_serve(c, nr);
 	files_unlock();
 	if (result == -SOCKET_BROKEN) {
-		signal_pend_thread((int)kthread_self(), SIGPIPE, &(struct signal_note){0});
+		signal_pend_self(SIGPIPE);
 		return -E_PIPE;
 	}
 	return result;

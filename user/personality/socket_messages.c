@@ -369,16 +369,14 @@ put_rights(const struct handler_event *c, struct linux_message *m,
 	uint32_t given = 0;
 
 	for (uint32_t i = 0; i < got->rights; i++) {
-		struct file_request q = {.op = FILE_CLOSE, .handle = got->right[i].handle};
-		struct file_reply r;
 		long fd;
 
 		if (given == room || (m->flags & MSG_CTRUNC) != 0) {
 			m->flags |= MSG_CTRUNC;
-			files_ask(&q, &r);
+			files_close(got->right[i].handle);
 			continue;
 		}
-		fd = socket_attach(c, &got->right[i], is_cloexec);
+		fd = files_attach_claimed(c, &got->right[i], is_cloexec);
 		if (fd < 0)
 			m->flags |= MSG_CTRUNC;
 		else
