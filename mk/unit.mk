@@ -3,7 +3,7 @@
 # Unit tests: each *_test.c becomes build/unit/NAME. tools/unitmk.py reads what each needs from the head of the test
 # ("needs:", "sanitize:", "cpu:", "flags:") and writes the rules.
 
-ROOMS_WITH_TESTS := $(wildcard abi base hal kernel user servers mpi apps)
+ROOMS_WITH_TESTS := $(wildcard abi base hal kernel user servers mpi apps tools/plugin)
 UNIT_TESTS := $(if $(ROOMS_WITH_TESTS),$(sort $(shell find $(ROOMS_WITH_TESTS) -name '*_test.c')))
 UCC_UNIT := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 # -O0 compiles in half the time of -O1, and the tests run as fast

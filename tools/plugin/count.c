@@ -272,9 +272,9 @@ on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 				QEMU_PLUGIN_CB_NO_REGS,
 				run_new(qemu_plugin_insn_vaddr(start), insns, word));
 		before = i > 0 ? insn_word(qemu_plugin_tb_get_insn(tb, i - 1)) : 0;
-		if (before == FENCE_W_O)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_path_ring,
-				QEMU_PLUGIN_CB_NO_REGS, NULL);
+		if (path_is_ring(qemu_plugin_insn_vaddr(insn), before))
+			qemu_plugin_register_vcpu_mem_cb(insn, on_path_ring,
+				QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, NULL);
 		span_point_after(insn, before);
 		if (mark != 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark,

@@ -13,7 +13,6 @@
  * counts.
  */
 #define SPAN_BACK_MAX 8
-#define FENCE_W_O 0x0140000f
 
 enum span_point { SPAN_FROM, SPAN_TO, SPAN_BACK, SPAN_RING };
 enum span_stage { SPAN_NONE, SPAN_SENDING, SPAN_SENT, SPAN_ARRIVED };
