@@ -52,8 +52,15 @@ struct proc_status {
 	int32_t status;
 	uint32_t cause;			/* 0 exited, else CRASH_* */
 	uint32_t threads;		/* that it still had */
-	uint32_t used;			/* 0; the process servers: how long it ran, as it says */
+	/*
+	 * how long its threads ran, if they are counted (thread_stats): PROC_USED_BITS of the
+	 * nanoseconds, and above them by how many bits they are shifted. The process servers make
+	 * another form of that (servers/proc/client.h)
+	 */
+	uint32_t used;
 };
+
+#define PROC_USED_BITS 26
 
 #define CRASH_NONE 0
 #define CRASH_ACCESS 1			/* bad address (SIGSEGV) */

@@ -97,7 +97,7 @@ K_SELDOM_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/st
 	hal/cpu/riscv64/early hal/cpu/riscv64/lend hal/cpu/riscv64/panic hal/noc/shm/console kernel/boot/ kernel/dev/ \
 	kernel/call/enter kernel/call/fault kernel/ikc/channel kernel/ikc/endpoint kernel/ikc/mail_credit kernel/ikc/mail_in \
 	kernel/ikc/mail_out kernel/ikc/portal. kernel/ikc/portal_event kernel/ikc/portal_move kernel/ikc/stats \
-	kernel/ikc/sync kernel/ikc/watch kernel/mem/alloc kernel/mem/clear kernel/mem/demand \
+	kernel/ikc/sync kernel/ikc/watch kernel/mem/alloc kernel/mem/clear kernel/mem/copy kernel/mem/demand \
 	kernel/mem/memory kernel/mem/query kernel/mem/sweep kernel/object/slab kernel/proc/calls kernel/proc/init \
 	kernel/thread/alarm kernel/thread/counts kernel/thread/guest kernel/thread/lend kernel/thread/move \
 	kernel/thread/role)

@@ -103,7 +103,7 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_REMOTE_CALLS] = c->am.served,
 		[STATS_GUESTS_MAX] = c->guests,
 		[STATS_PIECE_PAGES] = c->slab.pages,
-		[STATS_CHANNEL_PAGES] = channel_pages(c),
+		[STATS_CHANNEL_PAGES] = what == STATS_CHANNEL_PAGES ? channel_pages(c) : 0,
 		[STATS_KEPT_MESSAGES] = c->ikc.kept,
 		[STATS_HOME_TICKS] = hal_peek32(&core_at(c, KERNEL_CORE)->count[CORE_TICKS]),
 	};

@@ -155,15 +155,20 @@ claim_serve(struct kcall_args *args)
 
 /*
  * The first run of the list appears in process a[0] so that it ends at a[1], with protection a[2].
- * Its pages.
+ * Its pages. Behind the last nothing stays with the thread.
  */
 static long
 show_serve(struct kcall_args *args)
 {
+	struct thread *t = args->caller;
 	struct process *p;
-	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &p);
+	long e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &p);
 
-	return e != 0 ? e : mem_run_map(args->caller, p, args->a[1], (int)args->a[2]);
+	if (e == 0)
+		e = mem_run_map(t, p, args->a[1], (int)args->a[2]);
+	if (e > 0 && t->work.run_count == 0)
+		mem_work_drop(t);
+	return e;
 }
 
 /* The end, good or bad: nothing stays with the thread. Again: -E_AGAIN. */
@@ -237,10 +242,11 @@ kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void 
 		e = mem_take_zeroed(caller, a[2] / HAL_PAGE_BYTES, prot & PAGE_LARGE);
 		if (e == 0)
 			e = show_all(caller, proc, start, &at, prot);
-		mem_settle(caller);
 	}
-	if (e != 0)
+	if (e != 0) {
+		mem_settle(caller);
 		return page_take_back(caller, proc, start, end, e);
+	}
 	__builtin_memcpy(KCALL_OUT_WORD(addr), &out, sizeof(out));
 	return e;
 }

@@ -8,6 +8,7 @@
 #include <kernel/object/quota.h>
 
 #define LOOKED 128			/* areas in one step of the search for a gap */
+#define CLOSED 8			/* pieces of memory that one step gives back */
 
 static struct area *
 area_at(struct list *node)
@@ -22,29 +23,63 @@ areas_init(struct areas *as, struct slab *slab, struct quota *quota)
 	list_init(&as->list);
 }
 
+static void
+spare_put(struct areas *as, struct area *a)
+{
+	a->link.next = (struct list *)(void *)as->spare;
+	as->spare = a;
+}
+
+static struct area *
+spare_take(struct areas *as)
+{
+	struct area *a = as->spare;
+
+	as->spare = (struct area *)(void *)a->link.next;
+	return a;
+}
+
+static __attribute__((noinline)) void
+piece_add(struct areas *as)
+{
+	struct area_piece *p = quota_alloc(as->quota, as->slab, sizeof(*p));
+
+	if (p == NULL)
+		return;
+	p->next = as->pieces;
+	as->pieces = p;
+	for (struct area *a = p->area; a < p->area + AREAS_PER_PIECE; a++)
+		spare_put(as, a);
+}
+
 bool
 area_may_add(struct areas *as)
 {
-	if (as->spare == NULL && as->count < AREAS_MAX)
-		as->spare = quota_alloc(as->quota, as->slab, sizeof(struct area));
+	if (as->spare == NULL)
+		piece_add(as);
 	return as->spare != NULL && as->count < AREAS_MAX;
 }
 
-void
+bool
 areas_close(struct areas *as)
 {
-	if (as->spare != NULL)
-		quota_free(as->quota, as->slab, as->spare, sizeof(struct area));
 	as->spare = NULL;
+	for (unsigned n = 0; n < CLOSED && as->pieces != NULL; n++) {
+		struct area_piece *p = as->pieces;
+
+		as->pieces = p->next;
+		quota_free(as->quota, as->slab, p, sizeof(*p));
+	}
+	return as->pieces == NULL;
 }
 
 static struct area *
 area_new(struct areas *as, uintptr_t start, uintptr_t end, uint32_t prot)
 {
-	struct area *a = as->spare;
+	struct area *a;
 
-	check(a != NULL);
-	as->spare = NULL;
+	check(as->spare != NULL);
+	a = spare_take(as);
 	as->count++;
 	a->start = start;
 	a->end = end;
@@ -59,10 +94,7 @@ area_drop(struct areas *as, struct area *a)
 	if (as->found == a)
 		as->found = NULL;
 	as->count--;
-	if (as->spare == NULL)
-		as->spare = a;
-	else
-		quota_free(as->quota, as->slab, a, sizeof(*a));
+	spare_put(as, a);
 }
 
 /* First area that ends at or above addr, as a list node; the head if there is none. */
@@ -165,6 +197,16 @@ area_remove(struct areas *as, uintptr_t start, uintptr_t end)
 		cut(as, a, end);
 		a->end = start;
 	}
+}
+
+void
+area_cut_first(struct areas *as, uintptr_t at)
+{
+	struct area *a = area_at(as->list.next);
+
+	a->start = at;
+	if (at == a->end)
+		area_drop(as, a);
 }
 
 int

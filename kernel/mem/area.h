@@ -27,15 +27,23 @@ struct area {
 /* of one process: looking one up takes a step for each, once per call */
 #define AREAS_MAX 256
 
+#define AREAS_PER_PIECE 6
+
+struct area_piece {
+	struct area_piece *next;
+	struct area area[AREAS_PER_PIECE];
+};
+
 /*
- * The areas of one process, and one that is ready to become another. Their memory is charged to its
- * account.
+ * The areas of one process. Their memory comes in pieces, which are charged to its account and stay
+ * until it ends.
  */
 struct areas {
 	struct list list;
 	/* that was looked up last, or NULL: a call looks up the same place several times */
 	struct area *found;
-	struct area *spare;
+	struct area *spare;	/* those that are none now, linked by link.next */
+	struct area_piece *pieces;
 	uint32_t count;
 	struct slab *slab;
 	struct quota *quota;
@@ -50,8 +58,8 @@ void areas_init(struct areas *as, struct slab *slab, struct quota *quota);
 bool area_may_add(struct areas *as);
 bool area_may_remove(struct areas *as, uintptr_t start);
 
-/* None is left: give back what was kept ready. */
-void areas_close(struct areas *as);
+/* None is left: give some of their memory back. True: that was all. */
+bool areas_close(struct areas *as);
 
 /* The area of an address, or NULL. */
 struct area *area_find(struct areas *as, uintptr_t addr);
@@ -68,6 +76,9 @@ bool area_overlaps(struct areas *as, uintptr_t start, uintptr_t end);
  */
 void area_add(struct areas *as, uintptr_t start, uintptr_t end, uint32_t prot);
 void area_remove(struct areas *as, uintptr_t start, uintptr_t end);
+
+/* Give up what the first area has below `at`, which is in it or its end. */
+void area_cut_first(struct areas *as, uintptr_t at);
 
 /* Another `prot` for [start, end), which is one area's. 0, or -E_NOMEM: nothing has changed. */
 int area_change(struct areas *as, uintptr_t start, uintptr_t end, uint32_t prot);

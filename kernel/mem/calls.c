@@ -15,7 +15,7 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-#define UNMAP_STEP (MEM_STEP * 3 / 16)	/* small pages */
+#define UNMAP_STEP (MEM_STEP / 4)	/* small pages */
 #define PROTECT_STEP (MEM_STEP * 3 / 8)
 
 struct range {
@@ -517,7 +517,8 @@ unmap_serve(struct kcall_args *args)
 	mem_unclaim(m.p, m.r.start, at);
 	args->a[1] = at;
 	args->a[2] = (m.r.end - at) / HAL_PAGE_BYTES;
-	return -E_AGAIN;
+	return args->a[2] > 0 || t->work.cut != NULL || t->work.refs > 0 ? -E_AGAIN :
+		shoot_down_end(t, &t->sweep, (long)args->a[3]);
 }
 
 bool

@@ -11,8 +11,8 @@
 
 #define DROP_STEP 3		/* runs of frames */
 /* of a process that ends, in a step; what an area, a hole or a large page costs, in these */
-#define RELEASE_STEP 130
-#define RELEASE_AREA 18
+#define RELEASE_STEP 140
+#define RELEASE_AREA 12
 #define RELEASE_PAGES 64
 #define RELEASE_LOOK 9
 
@@ -374,8 +374,8 @@ mem_write(struct process *p, uintptr_t addr, const void *from, size_t len)
 }
 
 /*
- * Give up the frames behind some pages of an area, and its addresses with them. The page tables
- * stay as they are: they go as a whole later. What is left of `left`.
+ * Give up the frames behind some pages of the first area, and its addresses, which nobody counts
+ * any more. The page tables stay as they are: they go as a whole later. What is left of `left`.
  */
 static int
 release_area(struct process *p, const struct area *a, int left)
@@ -388,8 +388,9 @@ release_area(struct process *p, const struct area *a, int left)
 
 	left -= RELEASE_AREA;
 	while (addr < end && left > 0) {
-		size_t hole = hal_hole(&p->space, addr, HOLE_LOOKS), n,
-			most = (end - addr) / HAL_PAGE_BYTES;
+		size_t most = (end - addr) / HAL_PAGE_BYTES, n,
+			hole = hal_hole(&p->space, addr,
+				most < HOLE_LOOKS ? (unsigned)most : HOLE_LOOKS);
 
 		if (hole > 0) {
 			addr = hole < end - addr ? addr + hole : end;
@@ -407,7 +408,7 @@ release_area(struct process *p, const struct area *a, int left)
 	}
 	if (p->mapping_count > 0)
 		mapping_free(p, mappings_cut(p, start, addr));
-	mem_unclaim(p, start, addr);
+	area_cut_first(&p->areas, addr);
 	return left;
 }
 
@@ -421,6 +422,5 @@ mem_release(struct process *p)
 		if (left <= RELEASE_AREA)
 			return false;
 	}
-	areas_close(&p->areas);
-	return hal_space_destroy(&p->space);
+	return left > RELEASE_STEP / 2 && areas_close(&p->areas) && hal_space_destroy(&p->space);
 }

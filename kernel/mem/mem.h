@@ -14,7 +14,7 @@
  * thread->work, which mem_work_drop gives back if its process dies.
  */
 #define MEM_STEP HAL_STEP_PAGES
-#define HOLE_LOOKS 16			/* for the end of a hole, in a step */
+#define HOLE_LOOKS 24			/* for the end of a hole, in a step */
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
 
 /*

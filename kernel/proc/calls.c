@@ -170,7 +170,7 @@ kc_proc_badge(struct thread *caller, int proc, uint32_t badge)
 static bool
 has_something(const struct process *p)
 {
-	return !list_is_empty(&p->threads) || p->handles.chunks > 0 || p->areas.spare != NULL ||
+	return !list_is_empty(&p->threads) || p->handles.chunks > 0 || p->areas.pieces != NULL ||
 		p->areas.count > 0;
 }
 

@@ -7,6 +7,7 @@
 #include <kernel/mem/mem.h>
 #include <kernel/proc/init.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/counts.h>
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
@@ -241,12 +242,27 @@ release_threads(struct process *p)
 	for (unsigned n = 0; n < THREADS_RELEASED && !list_is_empty(&p->threads); n++) {
 		struct thread *t = list_entry(p->threads.next, struct thread, siblings);
 
-		if (t->state != THREAD_ZOMBIE)
+		if (t->state != THREAD_ZOMBIE) {
+			if (t->counts != NULL)
+				counts_keep(t);
 			thread_unplace(t);
+		}
 		thread_wait_end(t);
 		thread_release(t);
 	}
 	return list_is_empty(&p->threads);
+}
+
+/* How long it ran, as struct proc_status has it. */
+static uint32_t
+used_by(const struct process *p)
+{
+	uint64_t ns = p->counts.run_ns;
+	uint32_t shift = 0;
+
+	for (; ns >> PROC_USED_BITS != 0; ns >>= 1)
+		shift++;
+	return shift << PROC_USED_BITS | (uint32_t)ns;
 }
 
 /* It has nothing any more. */
@@ -258,6 +274,7 @@ proc_finish(struct cluster *c, struct process *p)
 	if (p->events != NULL)
 		frame_put(&c->frames, p->events_frame, &c->sweeps, NULL);
 	p->events = NULL;
+	p->status.used = used_by(p);
 	p->state = PROC_ZOMBIE;
 	binding_signal(c, &p->end);
 	p->end.tid = 0;

@@ -45,7 +45,7 @@ agent_limit_process(const struct agent *a, const struct member *m, int proc)
 {
 	long result = limits_divide(proc);
 
-	return result < 0 ? result : cores_set(a, proc, m->core);
+	return result < 0 ? result : cores_begin(a, proc, m->core);
 }
 
 /* A place among the processes that programs can name, and what is due to a job's process. */

@@ -13,6 +13,7 @@
 #include <servers/proc/ranks.h>
 
 #define FILES "files/"		/* of the archive, that programs find in the root */
+#define NS_PER_US 1000
 #define NOW 0			/* as a deadline: ask without waiting */
 #define STACK_TOP (8 * 1024)	/* of the stack, that is there from the start */
 #define STACK_LEAST (56 * 1024)	/* of the rest, which comes when it is touched */
@@ -281,15 +282,27 @@ child_end_bound(struct agent *a, const struct member *parent)
 		kproc_kill(m++->proc, 0);
 }
 
-/* What it has said of the time that it ran; of one that was ended by others nobody knows it. */
+/* A time in some bits and a shift above these. */
+static uint64_t
+unpacked(uint32_t packed, uint32_t bits)
+{
+	return (uint64_t)(packed & ((1u << bits) - 1)) << (packed >> bits);
+}
+
+/* The time that it ran, which the kernel knows, and what it has said of its children. */
 static void
 used_split(const struct member *m, struct proc_status *status)
 {
-	status->used = m->status.used;
-	if (status->cause != CRASH_NONE)
-		return;
-	status->used = status->status > 0 ? (uint32_t)status->status >> PROCESS_STATUS_BITS : 0;
-	status->status &= PROCESS_STATUS;
+	uint32_t said = m->status.used, shift = 0;
+	uint64_t us = unpacked(status->used, PROC_USED_BITS) / NS_PER_US;
+
+	if (status->cause == CRASH_NONE) {
+		said = status->status > 0 ? (uint32_t)status->status >> PROCESS_STATUS_BITS : 0;
+		status->status &= PROCESS_STATUS;
+	}
+	for (us += unpacked(said, PROCESS_USED_BITS); us >> PROCESS_USED_BITS != 0; us >>= 1)
+		shift++;
+	status->used = shift << PROCESS_USED_BITS | (uint32_t)us;
 }
 
 void

@@ -129,12 +129,19 @@ send_program(struct channel *ch, uint32_t op, const struct process_spawn *what,
 	return 0;
 }
 
-/* The pid, or an error, of an answer that is to come. */
+/*
+ * The pid, or an error, of an answer that takes longer than to look for it for a while would be
+ * worth.
+ */
 static int
 process_receive(struct channel *ch, struct process_reply *r)
 {
-	int result = answer_receive(ch, r, (struct service_part){NULL, 0});
+	unsigned looks = ch->looks;
+	int result;
 
+	ch->looks = 0;
+	result = answer_receive(ch, r, (struct service_part){NULL, 0});
+	ch->looks = looks;
 	return result < 0 ? result : r->error < 0 ? r->error : r->pid;
 }
 
@@ -214,8 +221,10 @@ process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *st
 {
 	const struct process_request q = {.op = PROCESS_WAIT, .pid = pid, .flags = flags};
 	struct process_reply r;
-	int result = process_ask(ch, &q, &r, NULL);
+	int result = request_send(ch, &q);
 
+	if (result == 0)
+		result = process_receive(ch, &r);
 	if (result > 0)
 		*status = r.status;
 	return result;
@@ -304,15 +313,21 @@ process_fork_take(struct channel *ch, int *handle)
 }
 
 int
-process_start(struct channel *ch, int pid, uint32_t flags, const struct process_entry *entry)
+process_start_ask(struct channel *ch, int pid, uint32_t flags, const struct process_entry *entry)
 {
 	const struct process_request q = {.op = PROCESS_START, .pid = pid, .flags = flags};
 	const struct service_part request[2] = {{(void *)(uintptr_t)&q, sizeof(q)},
 		{(void *)(uintptr_t)entry, sizeof(*entry)}};
-	struct process_reply r;
-	int result = service_send(ch, request);
 
-	result = result < 0 ? result : process_receive(ch, &r);
+	return service_send(ch, request);
+}
+
+int
+process_start_take(struct channel *ch)
+{
+	struct process_reply r;
+	int result = process_receive(ch, &r);
+
 	return result < 0 ? result : 0;
 }
 

@@ -202,11 +202,13 @@ enum process_group_op {
 #define PROCESS_SIGNALS_QUEUED 32	/* the first of which each comes that was sent */
 /*
  * Of the status with which a process ends, and of the signal by which it ends itself
- * (PROCESS_DEFAULT): these bits, and above them for how long it ran, in a form that only
- * personalities know (user/personality/usage.h). `used` of a struct proc_status
+ * (PROCESS_DEFAULT): these bits, and above them how long its children ran: PROCESS_USED_BITS of
+ * their microseconds, and above these by how many bits they are shifted. So is `used` of the struct
+ * proc_status that a parent is told, of the process and its children.
  */
 #define PROCESS_STATUS 255
 #define PROCESS_STATUS_BITS 8
+#define PROCESS_USED_BITS 18
 
 /* The message that says so. */
 struct process_ready {
@@ -413,17 +415,20 @@ int process_fork_ask(struct channel *ch, const struct process_spawn *what);
 /*
  * The child that was asked for, in which this process maps what it is to have, by *handle, to be
  * closed when it is done. It is one of its children from now on, and can be killed and waited for;
- * it ends if this process ends before process_start. Its pid; -E_NOSYS: this process is several
+ * it ends if this process ends before it begins. Its pid; -E_NOSYS: this process is several
  * ranks, or in another cluster; -E_AGAIN: there are too many; -E_NOMEM; -FILE_ENODEV, -E_BUSY: as
  * process_move; or what service_receive says.
  */
 int process_fork_take(struct channel *ch, int *handle);
 
 /*
- * Its first thread begins; with PROCESS_AWAIT it has also said that it is ready, or has ended. 0;
- * -E_SRCH: no such child; what kproc_start or service_call says.
+ * Its first thread is to begin, and has begun with the answer; with PROCESS_AWAIT it has also said
+ * that it is ready, or has ended. Both: 0, or what service_send or service_receive says;
+ * process_start_take: also -E_SRCH: no such child; or what kproc_start says.
  */
-int process_start(struct channel *ch, int pid, uint32_t flags, const struct process_entry *entry);
+int process_start_ask(struct channel *ch, int pid, uint32_t flags,
+	const struct process_entry *entry);
+int process_start_take(struct channel *ch);
 
 /*
  * End a server of the channel's cluster by a signal, or with 0 do not; all but the last one are
@@ -468,7 +473,8 @@ int process_part_ask(struct channel *ch, const struct process_spawn *what,
 int process_part_take(struct channel *ch, struct job_part *part);
 
 /*
- * Its ranks run, and with PROCESS_AWAIT they have also taken what they inherit. As process_start.
+ * Its ranks run, and with PROCESS_AWAIT they have also taken what they inherit. As
+ * process_start_take.
  */
 struct process_parts {
 	const struct job_part *part;	/* of each cluster */

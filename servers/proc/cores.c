@@ -82,6 +82,14 @@ cores_set(const struct agent *a, int proc, int core)
 	return kproc_cores(proc, first, count);
 }
 
+long
+cores_begin(const struct agent *a, int proc, int core)
+{
+	bool is_any = core == 0 && a->plan.job.cluster[a->here.cluster].cores == 0;
+
+	return is_any ? 0 : cores_set(a, proc, core);
+}
+
 int
 cores_move(const struct agent *a, struct member *m, int32_t wish)
 {

@@ -20,6 +20,9 @@ int cores_choose(const struct agent *a, const struct member *m, int32_t wish);
  */
 long cores_set(const struct agent *a, int proc, int core);
 
+/* The same for a new process, which has all cores, as this server does. */
+long cores_begin(const struct agent *a, int proc, int core);
+
 /* Move a member that runs to where it is to run. What process_move says. */
 int cores_move(const struct agent *a, struct member *m, int32_t wish);
 

@@ -94,7 +94,7 @@ limits_divide(int more)
 	if (agent->part.job == 0)
 		return 0;
 	if (!is_limited(most))
-		return more != 0 ? (int)kproc_quota(more, most) : 0;
+		return 0;
 	n = used_by_all(more, &all);
 	if (more != 0 && left_of(most->bytes, all.bytes) / n < LEAST_PAGES * agent->here.page_bytes)
 		return -E_NOMEM;

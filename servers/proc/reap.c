@@ -143,6 +143,7 @@ agent_reap(struct agent *a)
 
 	if (p->proc < 0 || kproc_wait(p->proc, &s, NOW) < 0)
 		return;
+	s.used = 0;		/* the parent of a job has its ranks' time from nobody */
 	end = end_of(a, &s, &status);
 	khandle_close(p->proc);
 	p->proc = -1;

@@ -131,7 +131,8 @@ end_formed(const struct process_reply *r)
 
 	expect(khandle_close(r->handle), 0, "the handle of a process that has nothing");
 	if (draw(2) == 0 ||
-		process_start(&ch, r->pid, draw(2) * PROCESS_AWAIT, &nowhere) != 0)
+		process_start_ask(&ch, r->pid, draw(2) * PROCESS_AWAIT, &nowhere) != 0 ||
+		process_start_take(&ch) != 0)
 		expect(process_kill(&ch, r->pid, 9, PROCESS_DEFAULT), 0, "its end");
 }
 

@@ -314,7 +314,8 @@ unmade(void)
 	expect(end_of(&here, (char *const[]){"x", "replaced", NULL}).status, 27, "its program");
 	while (find("spawn", &parent) > 0)
 		kthread_yield();
-	expect(process_start(&here, 1, 0, &entry), -E_SRCH, "a stranger begins");
+	expect(process_start_ask(&here, 1, 0, &entry), 0, "a stranger is to begin");
+	expect(process_start_take(&here), -E_SRCH, "a stranger begins");
 }
 
 /* As many as there can be. */

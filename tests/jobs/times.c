@@ -404,6 +404,19 @@ timers(void)
 		syscall(SYS_getitimer, 3, &t) != 0 && syscall(SYS_setitimer, -1, &t, NULL) != 0);
 }
 
+/* It says nothing at its end, and computes no more in its place. */
+static void
+ends_by_another(void)
+{
+	compute(LONG);
+	if (fork() == 0) {
+		kill(getppid(), SIGKILL);
+		_exit(0);
+	}
+	for (;;)
+		pause();
+}
+
 static void
 ends_by_a_timer(void)
 {
@@ -434,6 +447,7 @@ main(int argc, char **argv)
 	child("a child computes without a call", computes_at_once, 7 << 8);
 	child("a child has a child that computes", has_a_child, 7 << 8);
 	child("a child ends by a signal", ends_by_a_signal, SIGTERM);
+	child("a child is ended by another", ends_by_another, SIGKILL);
 	child("a child ends by a timer", ends_by_a_timer, SIGPROF);
 	child("a child becomes another program", becomes_another, 7 << 8);
 	child("a child with timers becomes another program", sets_timers, 7 << 8);

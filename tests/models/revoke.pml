@@ -27,7 +27,7 @@
  * proves: kernel/mem/frame.c frame_put 5ea0a3b165ce
  * proves: kernel/mem/frame.c free_after 73a77ff6feb7
  * proves: kernel/mem/frame.c frames_limbo_drain c5ed1af886ca
- * proves: kernel/mem/mem.c release_area dddb71f1e94b
+ * proves: kernel/mem/mem.c release_area 1c464febbe32
  * proves: kernel/mem/frame.c frames_put aa0f43b5026d
  *
  * run:

@@ -61,6 +61,7 @@ struct making {
 	uint64_t view;
 	uint64_t control_bytes;
 	struct birth *birth;		/* the child's */
+	uint64_t token[FILE_SERVERS];	/* of what is open, while the child has not begun */
 };
 
 void fork_first(void) __attribute__((visibility("hidden")));
@@ -167,7 +168,6 @@ fill_view(const struct making *m, const struct handler_event *c)
 	info->parent = personality_info.pid;
 	info->inherit = info->inherit_bytes = 0;
 	info->is_child = 1;
-	info->has_fixup = 0;
 	floats_get(&b->floats);
 	context_set_result(&b->context, 0);
 	if (arg(c, 1) != 0)
@@ -194,8 +194,11 @@ map_personality(const struct making *m)
 	if (result >= 0)	/* the control block lies behind the data, which end the image */
 		result = kpage_link(m->proc, m->view + PERSONALITY_STACK_BYTES,
 			pages(p->data_bytes + m->control_bytes), p->data);
-	return result < 0 ? result : kproc_handler(m->proc, HANDLE_CALLS | HANDLE_UPCALLS,
-		(unsigned long)_start, (unsigned long)p->stack_top, PERSONALITY_STACK_BYTES);
+	if (result >= 0)
+		result = kproc_handler(m->proc, HANDLE_CALLS | HANDLE_UPCALLS,
+			(unsigned long)_start, (unsigned long)p->stack_top,
+			PERSONALITY_STACK_BYTES);
+	return result < 0 ? result : reach_begin(m->proc);
 }
 
 static long
@@ -253,17 +256,6 @@ make_child(const struct making *m)
 	return result;
 }
 
-/* The child runs, and has what is open. */
-static long
-start_child(const struct making *m, const struct handler_event *c)
-{
-	const struct process_entry entry = {.pc = (uint64_t)fork_first, .sp = c->sp,
-		.arg = (uint64_t)&birth};
-	uint32_t flags = m->birth->inherit.offered > 0 ? PROCESS_AWAIT : 0;
-
-	return process_start(m->server, m->pid, flags, &entry);
-}
-
 static void
 give_back(struct making *m)
 {
@@ -271,16 +263,30 @@ give_back(struct making *m)
 		kpage_unmap(SELF, m->view, pages(view_bytes(m)));
 	if (m->proc >= 0)
 		khandle_close(m->proc);
+	m->view = 0;
+	m->proc = -1;
+}
+
+/* The child runs, and has what is open; while it is started, what it was made with is given up. */
+static long
+start_child(struct making *m, const struct handler_event *c)
+{
+	const struct process_entry entry = {.pc = (uint64_t)fork_first, .sp = c->sp,
+		.arg = (uint64_t)&birth};
+	uint32_t flags = m->birth->inherit.offered > 0 ? PROCESS_AWAIT : 0;
+	long result = process_start_ask(m->server, m->pid, flags, &entry);
+
+	give_back(m);
+	return result < 0 ? result : process_start_take(m->server);
 }
 
 /* There is to be no child. */
 static void
-end_child(struct making *m)
+end_child(const struct making *m)
 {
 	struct proc_status status;
 
-	if (m->birth != NULL)
-		inherit_withdraw(&m->birth->inherit);
+	inherit_withdraw(m->token);
 	if (m->pid == 0)
 		return;
 	process_kill(m->server, m->pid, KILLED, 0);
@@ -312,7 +318,11 @@ prepare(struct making *m, const struct handler_event *c)
 	result = leave_some();
 	if (result >= 0)
 		result = fill_view(m, c);
-	return result < 0 ? result : inherit_offer(c, &m->birth->inherit, INHERIT_ALL);
+	if (result >= 0)
+		result = inherit_offer(c, &m->birth->inherit, INHERIT_ALL);
+	if (result >= 0)
+		memcpy(m->token, m->birth->inherit.token, sizeof(m->token));
+	return result;
 }
 
 /* The server makes the process while that is prepared. */

@@ -78,7 +78,7 @@ inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit_how
 	limits_put(b);
 	files_unlock();
 	if (result != 0)
-		inherit_withdraw(b);
+		inherit_withdraw(b->token);
 	return result;
 }
 
@@ -95,16 +95,14 @@ inherit_call(const struct handler_event *c)
 }
 
 void
-inherit_withdraw(const struct inherit *b)
+inherit_withdraw(const uint64_t token[FILE_SERVERS])
 {
 	struct file_request q = {.op = FILE_WITHDRAW};
 	struct file_reply r;
 
-	if (b->offered == 0)
-		return;
 	files_lock();
 	for (uint32_t i = 0; i <= personality_info.parts; i++) {
-		q.offset = b->token[i];
+		q.offset = token[i];
 		q.handle = (uint32_t)q.offset;
 		if (q.offset != 0)
 			files_ask(&q, &r);

@@ -73,7 +73,7 @@ int inherit_offer(const struct handler_event *c, struct inherit *b, enum inherit
 long inherit_call(const struct handler_event *c);
 
 /* There is no child: take the offer back. */
-void inherit_withdraw(const struct inherit *b);
+void inherit_withdraw(const uint64_t token[FILE_SERVERS]);
 
 /* As a child, at the start: take what the parent left. What cannot be had is not open. */
 void inherit_claim(const struct handler_event *c, const struct inherit *b);

@@ -349,7 +349,7 @@ start_program(const struct handler_event *c, const struct process_spawn *asked, 
 	if (ch != NULL)
 		process_line_back(line);
 	if (pid < 0)
-		inherit_withdraw(b);
+		inherit_withdraw(b->token);
 	return pid;
 }
 

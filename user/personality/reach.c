@@ -36,7 +36,14 @@ __asm__(".pushsection .text.reach, \"ax\"\n"
 
 _Static_assert(E_FAULT == 14, "reach_fixup");
 
-/* Faults of the looks go on behind them. Several threads may begin at once. */
+long
+reach_begin(int proc)
+{
+	return kproc_handler(proc, HANDLE_FIXUP, (unsigned long)reach_fixup,
+		(unsigned long)reach_load, (unsigned long)reach_end - (unsigned long)reach_load);
+}
+
+/* Several threads may begin at once. */
 static void
 begin(void)
 {
@@ -44,8 +51,7 @@ begin(void)
 
 	if (__atomic_load_n(has_fixup, __ATOMIC_RELAXED) != 0)
 		return;
-	kproc_handler(SELF, HANDLE_FIXUP, (unsigned long)reach_fixup, (unsigned long)reach_load,
-		(unsigned long)reach_end - (unsigned long)reach_load);
+	reach_begin(SELF);
 	__atomic_store_n(has_fixup, 1, __ATOMIC_RELAXED);
 }
 

@@ -9,6 +9,9 @@
 
 #include <user/personality/personality.h>
 
+/* In a process the faults of these looks go on behind them. */
+long reach_begin(int proc);
+
 /*
  * `bytes` bytes at an address: 0 or -E_FAULT. Pages that come when they are touched come; to be
  * written is looked at by writing what is there.

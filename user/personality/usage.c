@@ -5,6 +5,7 @@
 #include <abi/layout.h>
 #include <atoll/counts.h>
 #include <base/str.h>
+#include <servers/proc/client.h>
 #include <user/personality/inherit.h>
 #include <user/personality/lock.h>
 #include <user/personality/process.h>
@@ -19,8 +20,6 @@
 #define RUSAGE_FAULTS 8
 #define RUSAGE_WAITS 16
 #define RUSAGE_PREEMPTED 17
-/* as an end carries it: microseconds, as many bits of them as there is room for, and their shift */
-#define PACKED_BITS 18
 /* of a clock's number that is of a process or a thread: ~its number, and these */
 #define CLOCK_KINDS 7
 #define CLOCK_OF_PROCESS 2
@@ -37,17 +36,17 @@ pack(uint64_t ns)
 	uint64_t us = ns / NS_PER_US;
 	uint32_t shift = 0;
 
-	for (; us >> PACKED_BITS != 0; us >>= 1)
+	for (; us >> PROCESS_USED_BITS != 0; us >>= 1)
 		shift++;
-	return shift << PACKED_BITS | (uint32_t)us;
+	return shift << PROCESS_USED_BITS | (uint32_t)us;
 }
 
 static uint64_t
 unpack(uint32_t used)
 {
-	uint64_t us = used & ((1u << PACKED_BITS) - 1);
+	uint64_t us = used & ((1u << PROCESS_USED_BITS) - 1);
 
-	return (us << (used >> PACKED_BITS & 31)) * NS_PER_US;
+	return (us << (used >> PROCESS_USED_BITS & 31)) * NS_PER_US;
 }
 
 /* --- threads --- */
@@ -106,7 +105,7 @@ children(void)
 uint32_t
 usage_at_end(void)
 {
-	return pack(usage_process() + children());
+	return pack(usage.before + children());
 }
 
 void

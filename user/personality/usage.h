@@ -4,8 +4,9 @@
  * programs have started from their start, of others from the first question on. It is all time of
  * the program: nobody tells it from time in calls.
  *
- * A process that ends says in its status how long it and those of its children that it has waited
- * for have run; its parent adds that to its own children's (ADR 0108).
+ * A process that ends says in its status how long earlier programs of it have run, and those of
+ * its children that it has waited for. How long itself did the kernel tells, and its parent adds
+ * both to its own children's (ADR 0108).
  */
 #ifndef USER_PERSONALITY_USAGE_H
 #define USER_PERSONALITY_USAGE_H
@@ -36,7 +37,10 @@ struct usage usage_look(void);
  */
 uint64_t usage_left(const struct usage *u, uint64_t until);
 
-/* Of the process and its children, as ends carry it: struct proc_status, `used`. */
+/*
+ * Of earlier programs of the process and of its children, as ends carry it; the process servers add
+ * what the kernel has counted of the process.
+ */
 uint32_t usage_at_end(void);
 
 /* A child has ended that says so of itself. */

@@ -75,7 +75,7 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 	return 0;
 }
 
-#define DESTROY_LOOKS 24		/* entries looked at in one step of the end of a space */
+#define DESTROY_LOOKS 48		/* entries looked at in one step of the end of a space */
 #define TABLE_LOOKS 16			/* what giving a table back costs, in these */
 
 /* Are the eight entries of a row from here on empty? */
@@ -658,23 +658,25 @@ hal_share(struct hal_space *s, uintptr_t addr, size_t count, struct hal_space *t
 size_t
 hal_hole(const struct hal_space *s, uintptr_t addr, unsigned looks)
 {
-	const uint64_t *entry = &s->root[pte_index(addr, 2)];
-	unsigned level = 2, n = 1;
+	const uint64_t *table = s->root;
+	unsigned level = 2, first, i;
 	size_t bytes;
 
 	if (addr / HAL_LARGE_BYTES == s->near_number) {
-		entry = &s->near[pte_index(addr, 0)];
+		table = s->near;
 		level = 0;
 	}
-	while (level > 0 && (*entry & (PTE_V | PTE_LEAF)) == PTE_V)
-		entry = table_at(*entry) + pte_index(addr, --level);
-	if ((*entry & PTE_V) != 0)
+	for (; level > 0 && (table[pte_index(addr, level)] & (PTE_V | PTE_LEAF)) == PTE_V; level--)
+		table = table_at(table[pte_index(addr, level)]);
+	i = first = pte_index(addr, level);
+	if ((table[i] & PTE_V) != 0)
 		return 0;
-	while (n < looks && pte_index(addr, level) + n < PTE_ENTRIES &&
-		(entry[n] & PTE_V) == 0)
-		n++;
+	/* up to the next row one by one, then a row for each look */
+	do
+		i += i % 8 == 0 && i != first && row_is_empty(&table[i]) ? 8 : 1;
+	while (--looks > 0 && i < PTE_ENTRIES && (table[i] & PTE_V) == 0);
 	bytes = HAL_PAGE_BYTES << 9 * level;
-	return n * bytes - addr % bytes;
+	return (i - first) * bytes - addr % bytes;
 }
 
 void
