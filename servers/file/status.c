@@ -95,8 +95,9 @@ file_describe_all(struct serving *s, uint32_t n)
 		.links = node->links + 1u - node->is_unlinked, .blocks = (node->size + 511) / 512};
 
 	file_describe(s, n);
-	s->reply->count = node->fixed != 0 && !node->is_renamed && !s->is_moved ?
-		FILE_ARCHIVED : 0;
+	/* with hard links it may have been found by another name than the archive's */
+	s->reply->count = node->fixed != 0 && !node->is_renamed && node->links == 0 &&
+		!s->is_moved ? FILE_ARCHIVED : 0;
 	s->out_bytes = sizeof(status);
 	memcpy(s->out, &status, sizeof(status));
 }

@@ -417,6 +417,12 @@ TEST(what_the_archive_has_is_known_until_it_changes_or_is_renamed)
 	h = opened("a", FILE_WRITABLE);
 	wrote(h, 0, "T", 1);
 	expect_eq(ask_path(FILE_STAT, "a", 0).count, 0);
+	/* with two names, of which the archive knows one, it is not */
+	expect_eq(linked("/b", "/second"), 0);
+	expect_eq(ask_path(FILE_STAT, "second", 0).count, 0);
+	expect_eq(ask_path(FILE_STAT, "b", 0).count, 0);
+	expect_eq(ask_path(FILE_REMOVE, "second", 0).error, 0);
+	expect_eq(ask_path(FILE_STAT, "b", 0).count, FILE_ARCHIVED);
 	renamed("b", "c");
 	expect_eq(ask_path(FILE_STAT, "c", 0).count, 0);
 	opened("d", FILE_CREATE);
