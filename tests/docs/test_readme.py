@@ -103,7 +103,7 @@ EXACT = {
             str(round(values(rows, "file_sets", count=part, place=place)[0] / 1000000)) for place in ("/other", "/n"))
                                for part in ("path", "busiest")) + " million instructions",
     "a process by request":
-        lambda rows: "; ".join(f"{10000 * round(values(rows, name, count='path')[0] / 10000):,}"
+        lambda rows: "; ".join(f"{5000 * round(values(rows, name, count='path')[0] / 5000):,}"
                                for name in ("spawn", "spawn_and_wait")) + " instructions",
     "fork of a small process":
         lambda rows: "; ".join(", ".join(f"{10000 * round(values(rows, name, count='path', kb=kb)[0] / 10000):,}"
