@@ -69,6 +69,7 @@ kc_core_lend(struct thread *caller, int memory, unsigned long entry, unsigned lo
 	struct core *core = core_self();
 	struct kcall_args *args = kcall_args(core);
 	uint32_t bytes = offsetof(struct kcall_args, a) + ARGS * sizeof(args->a[0]);
+	uint32_t heard = hal_peek32(&core->count[CORE_MESSAGES]);
 	long result;
 
 	args->caller = caller;
@@ -77,10 +78,14 @@ kc_core_lend(struct thread *caller, int memory, unsigned long entry, unsigned lo
 	core_leave_space(core);
 	result = am_call_kernel(core, lend_serve, args, bytes);
 	if (result == 0) {
-		hal_store32(&core->acts, ROLE_XC);
-		result = hal_core_lend(caller->now, args->a[ARG_PADDR], args->a[ARG_BYTES], entry,
-			arg);
-		hal_store32(&core->acts, ROLE_AC);
+		/* what came while the call waited has taken its doorbell: a kill, another role */
+		result = -E_INTR;
+		if (hal_peek32(&core->count[CORE_MESSAGES]) == heard) {
+			hal_store32(&core->acts, ROLE_XC);
+			result = hal_core_lend(caller->now, args->a[ARG_PADDR], args->a[ARG_BYTES],
+				entry, arg);
+			hal_store32(&core->acts, ROLE_AC);
+		}
 		args->caller = caller;
 		am_call_kernel(core, back_serve, args, bytes);
 	}

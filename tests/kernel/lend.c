@@ -345,12 +345,13 @@ TEST(a_kill_takes_the_core_back)
 {
 	uint64_t frames = kt_stats(STATS_FRAMES_FREE), threads = kt_stats(STATS_THREADS);
 
-	for (unsigned i = 0; i < (can_lend() ? ROUNDS / 2 : 0); i++) {
+	for (unsigned i = 0; i < (can_lend() ? ROUNDS * 2 : 0); i++) {
 		long proc = kt_spawn(LENDS_FOR_EVER, 0, ANY_CORE);
 		uint32_t cause;
 
 		expect(proc > 0);
-		while (i % 4 != 3 && lent_cores() == 0)
+		/* most are killed at any moment of their way to the loan */
+		while (i % 8 == 0 && lent_cores() == 0)
 			kthread_sleep(WAKE_ANY, kt_now() + MS / 10);
 		for (volatile unsigned k = 0; k < i * 100; k++)
 			continue;
