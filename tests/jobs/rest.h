@@ -18,14 +18,19 @@ enum { FRAMES, THREADS, PROCS, MAILBOXES, PORTALS, CHANNELS, PIECES, COUNTS };
 static const char *const rest_names[COUNTS] = {"free pages, with those of pieces", "threads",
 	"processes", "mailboxes", "portals", "pages of channels", "pages of small pieces"};
 
+/* A page becomes one of pieces at any time: all are counted anew until none did meanwhile. */
 static inline void
 rest_count(uint64_t n[COUNTS])
 {
 	static const int stats[COUNTS] = {STATS_FRAMES_FREE, STATS_THREADS, STATS_PROCS,
 		STATS_MAILBOXES, STATS_PORTALS, STATS_CHANNEL_PAGES, STATS_PIECE_PAGES};
+	uint64_t pieces;
 
-	for (int i = 0; i < COUNTS; i++)
-		kstats(stats[i], &n[i]);
+	do {
+		kstats(STATS_PIECE_PAGES, &pieces);
+		for (int i = 0; i < COUNTS; i++)
+			kstats(stats[i], &n[i]);
+	} while (n[PIECES] != pieces);
 	n[FRAMES] += n[PIECES];
 }
 
