@@ -51,19 +51,6 @@ say_stat(const char *path)
 }
 
 static void
-say_text(const char *path)
-{
-	char line[100] = "";
-	int f = open(path, O_RDONLY);
-
-	if (f < 0 || read(f, line, sizeof(line) - 1) < 0)
-		say(path, -1);
-	else
-		printf("%s says %s\n", path, line);
-	close(f);
-}
-
-static void
 names(void)
 {
 	char name[300];

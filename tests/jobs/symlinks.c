@@ -25,19 +25,6 @@ put(const char *path, const char *text)
 	close(fd);
 }
 
-static void
-say_text(const char *path)
-{
-	char text[64] = "";
-	int fd = open(path, O_RDONLY);
-
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		say(path, -1);
-	else
-		printf("%s says %s\n", path, text);
-	close(fd);
-}
-
 static const char *
 kind(mode_t mode)
 {
